@@ -76,6 +76,16 @@ struct site {
   std::array<std::uint64_t, bins> lengths;
 };
 
+// A segment of a thread's time, for a timeline: what the thread did until this tick, since the segment
+// before.
+struct segment {
+  std::uint64_t until;
+  std::uint64_t address;  // of the site whose body the thread was in; 0 in no body
+  std::uint32_t function;
+  std::uint16_t what;  // a kind
+  std::uint16_t did;   // a state
+};
+
 // A thread has one block, and one more whenever it meets more sites. Only the first keeps the thread's
 // states. A thread that begins takes the blocks of a thread that has ended, and adds to them.
 struct block {
@@ -88,7 +98,8 @@ struct block {
   std::uint64_t since;                  // when that state began; times[now] lacks the time from then on
   std::uint64_t regions;                // that the thread was part of
   std::array<std::uint64_t, 16> times;  // by state
-  std::array<std::uint64_t, 11> reserved;
+  std::uint64_t segments_noted;  // in its file of segments: number n is at n modulo the size of the file
+  std::array<std::uint64_t, 10> reserved;
   std::array<site, 12> sites;  // the first site of part 0 is of the others
 };
 
@@ -132,7 +143,8 @@ struct header {
   std::array<module, 120> modules;  // the last one is of all addresses of further modules
 };
 
-static_assert(sizeof(site) == 1344 && sizeof(block) == 16384 && sizeof(module) == 512);
+static_assert(sizeof(segment) == 24 && sizeof(site) == 1344 && sizeof(block) == 16384 &&
+              sizeof(module) == 512);
 static_assert(sizeof(header) == 65536 && offsetof(header, modules) == 4096);
 
 }  // namespace teff::collect

@@ -29,6 +29,15 @@ activation* new_batch() {
   return made;
 }
 
+std::uint32_t low_half(const void* function) {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(function));
+}
+
+// Rather than waits for other threads, or is outside.
+bool works(state now) {
+  return (state::body <= now && now <= state::dispatch) || now == state::runtime || now == state::start;
+}
+
 bool waits_for_task(state now) {
   return now == state::imbalance || now == state::dependences;
 }
@@ -47,6 +56,7 @@ bool seat::arrive(std::uint32_t thread) {
     if (taken == nullptr) return false;
     use(*taken);
     accounts_->seat = ++head()->seats;
+    if (!only_samples) noted_ = open_segments(accounts_->seat);
     accounts_->since = free_since_ = head()->started;
     label(thread == head()->process ? state::serial : state::absent);
   }
@@ -63,10 +73,19 @@ bool seat::arrive(std::uint32_t thread) {
 std::uint64_t seat::leave_out_displaced(std::uint64_t length) {
   if (me != this) return 0;
   const auto now = nanoseconds_without_core(), before = std::exchange(without_core_, now);
-  if (doing() == state::serial || now <= before) return 0;
+  if (now <= before || !works(doing())) return 0;
   const auto part = std::min(length, ticks_of(now - before));
   accounts_->times[static_cast<std::size_t>(state::displaced)] += part;
   return part;
+}
+
+void seat::note_segment(std::uint64_t now) {
+  segment& to = noted_[accounts_->segments_noted++ % number_of_segments()];
+  to = {now, 0, 0, 0, static_cast<std::uint16_t>(accounts_->now)};
+  if (current == nullptr) return;
+  to.address = reinterpret_cast<std::uint64_t>(current->address);
+  to.function = low_half(current->function);
+  to.what = static_cast<std::uint16_t>(current->what);
 }
 
 void seat::begin_worker(std::uint64_t region_began) {
@@ -124,6 +143,7 @@ void seat::use(block& accounts) {
   accounts_ = last_part_ = &accounts;
   accounts.sites_used = 1;
   others_ = last_found_ = &accounts.sites[0];
+  noted_ = nullptr;
   sites_ = {};
 }
 
@@ -150,7 +170,7 @@ site* seat::meet(const void* address, kind what, std::uint32_t function) {
 
 site& seat::find(const void* address, kind what, const void* function) {
   const auto number = reinterpret_cast<std::uint64_t>(address);
-  const auto low = static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(function));
+  const auto low = low_half(function);
   const auto is_it = [&](const site& one) {
     return one.address == number && one.function == low && one.what == static_cast<std::uint32_t>(what);
   };
@@ -311,8 +331,8 @@ void seat::begin_chunk(activation& chunk, const void* address) {
 }
 
 void seat::end_chunk(activation& chunk, const void* address) {
-  if (!chunk.counted) enter(state::dispatch);
   chunk.address = address;
+  if (!chunk.counted) enter(state::dispatch);
   account(chunk);
 }
 

@@ -60,6 +60,7 @@ class seat {
     // Relaxed: the number alone is used.
     if (length > longest_unasked.load(std::memory_order_relaxed)) length -= leave_out_displaced(length);
     accounts_->times[accounts_->now] += length;
+    if (noted_ != nullptr) note_segment(now);
     if (doing() == state::body && current != nullptr) {
       current->own += length;
       ++current->segments;
@@ -128,6 +129,7 @@ class seat {
   site* meet(const void* address, kind what, std::uint32_t function);
   bool skips(const void* address, kind what, const void* function);
   std::uint64_t leave_out_displaced(std::uint64_t length);
+  void note_segment(std::uint64_t now);
   void split_wait(const activation& task, std::uint64_t now);
 
   block* accounts_ = nullptr;
@@ -139,6 +141,7 @@ class seat {
   std::size_t given_ = 0;
   site* others_ = nullptr;
   site* last_found_ = nullptr;
+  segment* noted_ = nullptr;        // null unless the user asked for segments
   std::array<site*, 512> sites_{};  // by address and kind
 };
 

@@ -10,9 +10,11 @@ SITE = np.dtype(
     + [("recent", "u8"), ("recently", "u4"), ("turn", "u4"), ("ahead", "u8")]
     + [("partner", "u4"), ("function", "u4"), ("lengths", "u8", 156)]
 )
+SEGMENT = np.dtype([("until", "u8"), ("address", "u8"), ("function", "u4"), ("what", "u2"), ("did", "u2")])
 BLOCK = np.dtype(
     [(name, "u4") for name in ("seat", "part", "thread", "threads", "now", "sites_used")]
-    + [("since", "u8"), ("regions", "u8"), ("times", "u8", 16), ("reserved", "u8", 11), ("sites", SITE, 12)]
+    + [("since", "u8"), ("regions", "u8"), ("times", "u8", 16), ("segments_noted", "u8")]
+    + [("reserved", "u8", 10), ("sites", SITE, 12)]
 )
 MODULE = np.dtype([("begin", "u8"), ("end", "u8"), ("id_length", "u4"), ("id", "u1", 44), ("path", "S448")])
 MOMENT = np.dtype([("ticks", "u8"), ("nanoseconds", "u8")])

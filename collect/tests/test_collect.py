@@ -10,11 +10,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-from accounts import Accounts  # noqa: E402
+from accounts import SEGMENT, Accounts  # noqa: E402
 
 LIBRARY = HERE.parents[1] / ".teff" / "build" / "lib" / "libteff_collect.so"
 COMPILERS = {"libgomp": ("gcc",), "libomp": ("clang-19", "clang")}
@@ -117,10 +118,30 @@ def test_tasks_are_of_their_functions(program: Path, tmp_path: Path) -> None:
 
 def test_a_thread_without_a_core_is_in_no_body(program: Path, tmp_path: Path) -> None:
     """Two threads share a core."""
-    done = run(tmp_path / "out", "taskset", "-c", str(min(os.sched_getaffinity(0))), program, "dynamic_loop", "100", "2000")
+    done = run(
+        tmp_path / "out", "taskset", "-c", str(min(os.sched_getaffinity(0))), program, "dynamic_loop", "100", "2000"
+    )
     [accounts] = done.accounts
     assert accounts.states["displaced"] > 0.3 * accounts.in_regions()
     assert accounts.bodies("chunk")[1] < 1.3 * done.said["wall"]
+
+
+def test_the_last_segments_of_each_thread_are_noted(program: Path, tmp_path: Path) -> None:
+    noted = 64
+    done = run(tmp_path / "out", program, "dynamic_loop", "100", "300", TEFF_SEGMENTS=str(noted))
+    body = list(done.accounts[0].header["states"]).index(b"body")
+    kind = list(done.accounts[0].header["kinds"]).index(b"chunk")
+    files = sorted((tmp_path / "out").glob("*.segments"))
+    assert len(files) == 2
+    for block, file in zip(done.accounts[0].blocks, files, strict=True):
+        assert block["segments_noted"] > noted
+        segments = np.roll(np.fromfile(file, SEGMENT), -int(block["segments_noted"]))
+        assert len(segments) == noted
+        lengths = np.diff(segments["until"].astype(float)) * done.accounts[0].ns
+        assert min(lengths) >= 0
+        chunks = lengths[(segments["did"][1:] == body) & (segments["what"][1:] == kind)]
+        assert len(chunks) > noted // 3
+        assert min(chunks) >= 100e3
 
 
 def test_every_body_of_many_threads_is_counted(program: Path, tmp_path: Path) -> None:

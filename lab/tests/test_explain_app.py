@@ -34,8 +34,8 @@ def price(length: float, **seconds: float) -> Price:
         (price(1e-6, creation=0.5), 16, 2),  # each worker has a task
         (price(1e-6, creation=0.5), 1, 1),
         (price(1e-6, creation=0.02), 7, 7),
-        (price(1e-3, imbalance=0.4), 3, 6),
-        (price(1e-3, imbalance=0.3, creation=0.2), 1, 2),
+        (price(1e-3, imbalance=0.4), 9, 18),
+        (price(1e-3, imbalance=0.3, creation=0.2), 1, 8),  # four for each worker
         (price(1e-6, imbalance=0.1, creation=0.5), 256, 8),
     ],
 )

@@ -20,14 +20,14 @@ from tefflab.benchmarks.declared import described_kind
 from tefflab.benchmarks.spawn import BENCHMARK
 from tefflab.cli.explaining_programs import explain_program, systems_of_curves, tell_run, tries_table
 from tefflab.cli.telling import tell
-from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError
+from tefflab.errors import FAILED, InputError, TeffError
 from tefflab.host.terminal import output, progress
 from tefflab.json_lines import json_lines
 from tefflab.measure.presence import Selection
 from tefflab.measure.single_runs import Launch, refuse_untraced
 from tefflab.profiles import spawn_profile
 from tefflab.profiles.collecting import Collected, Run
-from tefflab.profiles.pricing import WAITING, Price
+from tefflab.profiles.pricing import LEAST_BODIES, WAITING, Price
 from tefflab.profiles.states import Observed
 from tefflab.profiles.trace_accounts import read_whole_trace
 from tefflab.systems.programs import find_program
@@ -37,6 +37,7 @@ from tefflab.systems.systems import BENCH_FOLDER, usable_cores
 
 _PATTERNS, _APPS = "spawn", "apps"  # kinds of benchmark
 _MUCH = 0.1  # of the threads' time
+_SECONDS = 3.0  # of each system and pattern
 
 
 def explain(
@@ -61,8 +62,10 @@ def explain(
     of_programs = {"--apply": applies, "--also": also, "--fail-below": fail_below}
     of_programs |= {"--curve": curve} if kind == _PATTERNS else {}
     if programs:
-        if target or systems or any(patterns[name] for name in ("cases", "workers")):
-            raise InputError("--systems, --cases and --workers are for spawn patterns")
+        of_others = {"--systems": systems, "--tasks": tasks, "--ranks": ranks}
+        of_others |= {f"--{name}": said for name, said in patterns.items()}
+        for word in filter(None, (target, *flags, *filter(of_others.get, of_others))):
+            raise InputError(f"{word}: is not for a program behind --; see --help")
         explain_program(
             registry, programs, runs, picture, fail_below, also, applies=applies, curve=curve, as_json=as_json
         )
@@ -77,7 +80,9 @@ def explain(
         if said := [*flags, *(() if runs is None else ("--runs",)), *(() if tasks is None else ("--tasks",))]:
             raise InputError(f"{' '.join(said)}: is for an app; a trace is of a run that has ended")
         spinning = systems_of_curves(registry, curve)
-        tell_run(registry, [file.name], run_of(file), spinning, picture, as_json=as_json)
+        _, code = tell_run(registry, [file.name], run_of(file), spinning, picture, as_json=as_json)
+        if code:
+            raise Exit(code)
     elif ranks is not None:
         way_out = "trace ranks by teff run --ranks N --trace FILE, then say teff explain FILE"
         raise InputError(f"--ranks: explain runs one process; {way_out}")
@@ -100,7 +105,7 @@ def profile_patterns(
     systems: Sequence[str],
     cases: Sequence[str],
     workers: int | None,
-    seconds: float,
+    seconds: float | None,
     *,
     functions: bool,
     as_json: bool,
@@ -114,7 +119,7 @@ def profile_patterns(
     for program, case in spawn_profile.profiled_cases(programs, cases, is_chosen=bool(systems)):
         try:
             with progress().status(f"{program.id}: {case.name}"):
-                spent = spawn_profile.take_profile(program, case.name, case.flags, count, seconds)
+                spent = spawn_profile.take_profile(program, case.name, case.flags, count, seconds or _SECONDS)
         except TeffError as error:  # of one pattern: it may have the others
             progress().print(f"teff: {escape(str(error))}", soft_wrap=True)
             failed = True
@@ -173,9 +178,9 @@ def advise_app(
         now = setting_of(json.loads(line))
         refuse_untraced(program, file)
         traced = run_of(file, seconds)
-    price, ended = tell_run(app.registry, [program.id, *words(now)], traced, spinning, picture, as_json=as_json)
-    if ended:
-        raise Exit(INTERRUPTED)
+    price, code = tell_run(app.registry, [program.id, *words(now)], traced, spinning, picture, as_json=as_json)
+    if code:
+        raise Exit(code)
     advised = advised_setting(price, now)
     tried = search({now, advised}, quickest) if runs else {}
     told = [_try(price, f"{program.id} {' '.join(words(each))}", now, each, tried) for each in sorted(tried)]
@@ -200,11 +205,11 @@ def _workers(price: Price) -> int:
 
 def advised_setting(price: Price, now: int) -> int:
     """Into how many tasks to cut a loop that is cut into `now`, by one run: the same number for each worker. If workers
-    wait for longer than the number of tasks costs, twice as many."""
+    wait for longer than the number of tasks costs, twice as many, and enough for each."""
     workers = _workers(price)
     idle, cost = sum(price.seconds[state] for state in WAITING), price.in_regions * price.share_of(*price.alike)
     if idle > max(cost, _MUCH * price.in_regions):
-        return workers * math.ceil(2 * now / workers)
+        return workers * max(LEAST_BODIES, math.ceil(2 * now / workers))
     fewer = workers * max(1, round(now / price.advised_factor / workers))
     return min(now, fewer) if price.forecasts else now
 

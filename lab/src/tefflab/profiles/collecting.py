@@ -26,6 +26,7 @@ from tefflab.host.processes import answer, end
 from tefflab.host.terminal import progress, say
 from tefflab.profiles.accounts import read_accounts
 from tefflab.profiles.states import SHARED, Observed
+from tefflab.profiles.timeline import SEGMENTS, write_timeline
 from tefflab.profiles.trace_accounts import read_traces
 from tefflab.systems.building import Build
 from tefflab.systems.registry import Registry
@@ -39,6 +40,7 @@ _ROOM = 1 << 25  # bytes: a thread takes 16 KiB at least, and containers may hav
 _PERIOD = "1000"  # microseconds from sample to sample
 _SHORTEST_SAMPLED = 0.1  # seconds
 _GRACE = 2.0  # seconds in which an interrupted program may end by itself
+_PIPE = "Its input is a pipe, which only the first run could read: say --runs 1, or give a file"
 _SIGNALLED = 128  # plus the signal: the exit code of a shell
 
 
@@ -109,11 +111,17 @@ def _may_use_mpi(word: str) -> bool:
     return Path(word).name in _LAUNCHERS or not is_without
 
 
-def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None = None) -> Collected:
-    """`runs`: of them one with the collectors, which comes second. `stdout` takes the place of the user's."""
+def collect(
+    command: Sequence[str], library: Path, runs: int, timeline: Path | None = None, stdout: int | None = None
+) -> Collected:
+    """`runs`: of them one with the collectors, which comes second. `stdout` takes the place of the user's. A `timeline`
+    is written into this file."""
     if shutil.which(command[0]) is None:
-        raise InputError(f"{command[0]} can't be started: there is no program of that name")
+        is_there = "/" in command[0] and Path(command[0]).exists()
+        why = "it is there, but can't be executed" if is_there else "there is no program of that name"
+        raise InputError(f"{command[0]} can't be started: {why}")
     plain = [_run(command, {}, stdout)] if runs > 1 else []
+    lacks_input = bool(plain) and stat.S_ISFIFO(os.fstat(0).st_mode)
     if plain and plain[0].interrupted:
         raise TeffError("interrupted before the program was collected", exit_code=INTERRUPTED)
     # Processes that go on in the background may add files while the folder is removed.
@@ -121,10 +129,12 @@ def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None
         folder = Path(name)
         if plain:
             asks = " and asks" if sys.stdin.isatty() else ""
-            say(f"runs {command[0]} once more, with the collector: it prints{asks} again{_read_once()}")
-        variables = _loading(library, folder)
+            say(f"runs {command[0]} once more, with the collector: it prints{asks} again{f'. {_PIPE}' * lacks_input}")
+        variables = _loading(library, folder) | ({"TEFF_SEGMENTS": str(SEGMENTS)} if timeline else {})
         collected = _run(command, variables | {"TEFF_TRACE": str(folder / "trace.json")}, stdout)
         processes, faults = read_accounts(sorted(folder.glob("*.accounts")))
+        if timeline:
+            say(write_timeline(folder, timeline))
         if traced := read_traces(sorted(folder.glob("*.json"))):  # whose messages are MPI's, too
             processes = traced + [each for each in processes if any(site.kind in SHARED for site in each.sites)]
         if not processes and not faults and not collected.interrupted and collected.seconds > _SHORTEST_SAMPLED:
@@ -133,6 +143,8 @@ def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None
             processes, faults = read_accounts(sorted(folder.glob("*.accounts")))
     while len(plain) < runs - 1 and not collected.interrupted:
         plain.append(_run(command, {}, stdout))
+    if lacks_input and processes:
+        faults.append(_PIPE)
     return Collected(tuple(plain), collected, Observed(tuple(processes)), tuple(faults))
 
 
@@ -140,11 +152,6 @@ def _memory() -> str | None:
     """The folder in memory. None if it has no room: threads may wait for the disk of another folder."""
     has_room = os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free >= _ROOM
     return _MEMORY if has_room else None
-
-
-def _read_once() -> str:
-    is_pipe = stat.S_ISFIFO(os.fstat(0).st_mode)
-    return ". The pipe that is its input was read before: say --runs 1, or give a file" if is_pipe else ""
 
 
 def _loading(library: Path, folder: Path) -> dict[str, str]:

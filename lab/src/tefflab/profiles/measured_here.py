@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tefflab.benchmarks.micro import BENCHMARK as SPINNING
+from tefflab.carried import TYPED
 from tefflab.errors import InputError
 from tefflab.host.machine import read_machine
 from tefflab.records.run import Line, Sitting
@@ -67,9 +68,9 @@ class _Spun(Line, extra="ignore"):
     spin_seconds: float
 
 
-def curves_of(registry: Registry, shape: str, workers: int) -> list[Curve]:
+def curves_of(registry: Registry, shape: str, workers: int) -> tuple[list[Curve], str]:
     """Of each way of a system that has the shape, as it was measured last on this machine; the cheapest first. A curve
-    is left out if even its longest tasks kept too little: other programs had the cores."""
+    is left out if even its longest tasks kept too little: other programs had the cores. If there is none: why."""
     machine, now = read_machine().id, new_sitting_name().rpartition("-")[0]
     found: dict[tuple[str, str], Curve] = {}
     for name in stores_in(registry.results):
@@ -84,9 +85,15 @@ def curves_of(registry: Registry, shape: str, workers: int) -> list[Curve]:
                 new = Curve(row.system_id, row.title, workers, {}, f"{name}:{row.sitting}")
                 curve = found.setdefault((row.system_id, row.sitting), new)
                 curve.costs[row.spin_seconds] = row.value - row.spin_seconds
-    good = {at: each for at, each in found.items() if each.efficiency(max(each.costs)) >= ENOUGH}
-    last = {name: curve for (name, _), curve in sorted(good.items()) if len(curve.costs) >= _FEWEST}
-    return sorted(last.values(), key=lambda curve: min(curve.costs.values()))
+    long = {at: each for at, each in found.items() if len(each.costs) >= _FEWEST}
+    kept = {at: each.efficiency(max(each.costs)) for at, each in long.items()}
+    last = {at[0]: long[at] for at in sorted(long) if kept[at] >= ENOUGH}
+    if last:
+        return sorted(last.values(), key=lambda curve: min(curve.costs.values())), ""
+    if not kept:
+        return [], f"fewer than {_FEWEST} lengths of bodies were measured"
+    way_out = f"other programs had the cores, and {TYPED} systems doctor names them"
+    return [], f"even the longest bodies kept only {max(kept.values()):.0%} of the time: {way_out}"
 
 
 def _configurations(sitting: Sitting, shape: str) -> Collection[str]:

@@ -24,7 +24,7 @@ _ENOUGH = 0.3  # share of the collected run in regions that tells what collectin
 KEPT = 0.95  # share of the time that the advised grain leaves for bodies
 SHORTER = (0.5, 0.25)  # lengths of bodies to the present one, of which curves tell
 MOST = 64.0  # the greatest factor that was ever tried
-_LEAST_BODIES = 4  # for each thread: then a thread finds work while others are busy
+LEAST_BODIES = 4  # for each thread: then a thread finds work while others are busy
 _HIDDEN = 1e-6  # seconds of the runtime's own in a wait for tasks, before a region, and in it around a static loop
 # Seconds of a body that don't grow with its work: as a rule, at least and at most. At least, for a processor may do the
 # runtime's work and a body's at the same time.
@@ -220,13 +220,13 @@ class Price:
     @cached_property
     def advised_factor(self) -> float:
         """How many times as long the bodies should be: a power of two. Then their number costs 1 - KEPT of the time,
-        unless too few bodies would be left for all threads in a region. 1 if they may stay as they are."""
+        unless no region or too few bodies for all threads would be left. 1 if they may stay as they are."""
         kept = self.work * (1 - KEPT) / KEPT
         wanted = self.in_regions * self.share_of(*self.alike) / kept if kept else 1.0
         if wanted <= 1 or self.dearest is None:
             return 1.0
         factor = 2.0 ** math.ceil(math.log2(wanted))
+        most = float(max(1, self.observed.regions))
         if self.dearest.kind in MANAGED:
-            most = max(1.0, self.count / max(1, self.observed.regions) / max(1.0, self.observed.width) / _LEAST_BODIES)
-            factor = min(factor, 2.0 ** math.floor(math.log2(most)))
-        return min(factor, MOST)
+            most = max(1.0, self.count / most / max(1.0, self.observed.width) / LEAST_BODIES)
+        return min(factor, 2.0 ** math.floor(math.log2(most)), MOST)

@@ -21,6 +21,7 @@ from tefflab.systems.systems import usable_cores
 
 _MOST_SITES = 12  # rows of the table
 _MOST_LETTERS = 40  # of a site's name
+_WORTH_A_ROW = 0.0005  # share of the threads' time that gets a row of the first table
 _WORTH_A_LINE = 0.005  # share of the threads' time that gets a line
 _WORTH_A_SENTENCE = 0.1  # share of the program's time, or of its threads', that gets a sentence
 _WORTH_ADVICE = 1 - KEPT  # share of the threads' time that the number of a site's bodies may cost
@@ -44,11 +45,11 @@ def price_of(run: Collected) -> Price:
 def report(command: str, run: Collected, curves: Sequence[Curve]) -> Group:
     """The tables, and the sentences below them."""
     price = price_of(run)
-    shown = run.observed.sites[:_MOST_SITES]
+    shown = _shown(price)
     columns = [
         Column("line", [shortened(site.place, _MOST_LETTERS) for site in shown], "left"),
         Column("", [site.title for site in shown], "left"),
-        Column("number", [number(site) for site in shown]),
+        Column("number", [_number(site) for site in shown]),
         Column("median", [duration(site.quantile(0.5)) if site.lengths else "" for site in shown]),
         Column("80 % of them", [_spread(site) for site in shown], priority=2),
         Column("time", [percent(price.time_in(site) / price.in_regions) for site in shown]),
@@ -79,16 +80,25 @@ def _waits(run: Collected) -> list[Column]:
         Column("waits in", [shortened(site.place, _MOST_LETTERS) for _, site in every], "left"),
         Column("for", [WAITS[site.kind] for _, site in every], "left"),
         Column("of", [process.name for process, _ in every], "left"),
-        Column("number", [number(site) for _, site in every]),
+        Column("number", [_number(site) for _, site in every]),
         Column("median", [duration(site.quantile(0.5)) for _, site in every]),
         Column("of its time", [percent(site.seconds / process.elapsed) for process, site in every]),
     ]
 
 
-def number(site: Site) -> str:
-    if site.kind == SAMPLE:
-        return ""
-    return rate(site.count, "").strip() if site.count >= 1000 else str(site.count)
+def _shown(price: Price) -> list[Site]:
+    """The sites with the rows of the table."""
+    sites = price.observed.sites[:_MOST_SITES]
+    least = _WORTH_A_ROW * price.in_regions
+    return [site for site in sites if price.time_in(site) + price.overheads.get(site, 0.0) >= least] or list(sites)
+
+
+def _number(site: Site) -> str:
+    return "" if site.kind == SAMPLE else _counted(site.count)
+
+
+def _counted(count: int) -> str:
+    return rate(count, "").strip() if count >= 1000 else str(count)
 
 
 def _spread(site: Site) -> str:
@@ -145,6 +155,8 @@ def _of_whom(observed: Observed) -> tuple[str, str]:
     """The time that the shares are of, and what lies outside of it."""
     if all(site.kind == OF_RANKS for site in observed.sites):
         return "the ranks' time with MPI", "before MPI_Init or after MPI_Finalize"
+    if all(site.kind == SAMPLE for site in observed.sites):
+        return "the threads' time", "before the first sample"
     return "the threads' time in parallel regions", "outside of parallel regions"
 
 
@@ -159,7 +171,7 @@ def _longest_wait(observed: Observed) -> Iterator[str]:
 def _about(price: Price, site: Site) -> str:
     others = sum(price.share_of(each) >= _WORTH_A_LINE for each in price.alike if each is not site)
     them = f"{site.place} and {others} more line{'s' * (others > 1)} make" if others else f"{site.place} makes"
-    many = f"{rate(price.count, '').strip()} {site.title} of {duration(price.length)}"
+    many = f"{_counted(price.count)} {site.title} of {duration(price.length)}"
     cost = f"{percent(price.share_of(*price.alike))} of the time is {site.runtime}'s"
     begin = f"{them} {many}; {cost}."
     if not price.forecasts:
@@ -208,8 +220,8 @@ def remarks(run: Collected, price: Price) -> Iterator[str]:
     for process in run.observed.processes:
         yield from (f"{process.name}: {each}." for each in process.remarks)
     yield from (f"{each}." for each in run.faults)
-    if len(run.observed.sites) > _MOST_SITES:
-        yield f"{len(run.observed.sites) - _MOST_SITES} more lines have less time."
+    if hidden := len(run.observed.sites) - len(_shown(price)):
+        yield f"{hidden} more line{'s have' if hidden > 1 else ' has'} less time."
 
 
 def rows(command: Sequence[str], run: Collected, curves: Sequence[Curve]) -> Iterator[dict[str, Any]]:

@@ -30,6 +30,7 @@ STATES = {  # as the report calls them, in its order
 }
 OUTSIDE = ("serial", "absent")
 DISPLACED = "displaced"  # within regions, in another program's time
+_WAITS_FOR_THREADS = ("task_not_made", "task_not_begun", "dependences", "imbalance", "message", "lock")
 OF_RANKS = "between_waits"
 MANAGED = {"chunk": "chunks", "section": "sections", "single": "singles", OF_RANKS: "parts between waits"}
 MANAGED |= dict.fromkeys(("task", "dependent", "taskloop"), "tasks")
@@ -112,11 +113,18 @@ class Observed:
 
     @cached_property
     def seconds(self) -> defaultdict[str, float]:
-        """Of all threads, by state."""
+        """Of all threads, by state. Threads wait for displaced ones as for those that run: this part of the waits counts
+        as displaced, too."""
         found = defaultdict[str, float](float)
         for thread in self._threads():
             for state, time in thread.items():
                 found[state] += time
+        others = sum(found[state] for state in (*OUTSIDE, DISPLACED, *_WAITS_FOR_THREADS))
+        ran, displaced = sum(found.values()) - others, found[DISPLACED]
+        for state in _WAITS_FOR_THREADS if displaced else ():
+            part = found[state] * displaced / (ran + displaced)
+            found[state] -= part
+            found[DISPLACED] += part
         return found
 
     @cached_property
