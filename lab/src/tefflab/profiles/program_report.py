@@ -204,7 +204,7 @@ def remarks(run: Collected, price: Price) -> Iterator[str]:
     if price.efficiency > _ALL_OF_IT and price.added > _WORTH_A_SENTENCE:
         yield "Collecting made bodies longer than the plain run leaves room for: the efficiency is less than that."
     if price.dearest and price.dearest.runtime == "oneTBB" and price.length < _SHORT_OF_ONETBB:
-        yield "A part of what a task of oneTBB costs lies in its body, so for short ones the efficiency is at most that."
+        yield "A part of what a task of oneTBB costs lies in its body: of short ones the efficiency is at most that."
     if price.pauses > _WORTH_A_REMARK * price.in_regions:
         yield (
             f"Other programs had the cores in {duration(price.pauses)} of the bodies' time, which is left out; "
