@@ -314,6 +314,10 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
         (["measure", "spwan"], "No such command 'spwan'. Did you mean 'spawn'? See teff measure --help"),
         (["simulate", "--picture", ""], "'--picture': it names nothing; leave it out for the usual"),
         (["simulate", "--picture", "/"], "--picture /: is a folder; name the picture in it"),
+        (
+            ["simulate", "--picture", "x.json"],
+            "--picture x.json: would be a timeline; teff explain makes it of a program",
+        ),
         (["simulate", "--picture", "/nowhere/a"], "--picture /nowhere/a: No such file or directory; name a file that"),
         (["export", "-o", "rows.json"], "-o rows.json: no format ends so; say one by --as: csv, md, gbench"),
         (["compare", "a", "b", "--minutes", "1"], "--minutes: is for what is measured now, with --fail-if-slower"),

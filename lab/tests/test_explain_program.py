@@ -15,10 +15,11 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 
-from accounts_files import Accounts, Bodies, Thread
+from accounts_files import KINDS, STATES, Accounts, Bodies, Thread
 from conftest import MACHINE, teff, write_system
 from pictures import data, words
 from samples import sitting
@@ -35,6 +36,7 @@ from tefflab.profiles.measured_here import Curve, curves_of
 from tefflab.profiles.pricing import Price
 from tefflab.profiles.states import Observed, Process, Site, bin_of
 from tefflab.profiles.symbols import names_of
+from tefflab.profiles.timeline import SEGMENT, write_timeline
 from tefflab.records.plan import Case
 from tefflab.records.store import Store
 from tefflab.systems.registry import Registry
@@ -116,7 +118,7 @@ def test_a_process_that_was_killed_counts_until_it_was_last_seen(tmp_path: Path)
         (replace(FINE, threads=(), header={"lost_threads": 2}).content(), "there was no room for accounts"),
         (FINE.content()[: HEADER.itemsize - 1], "torn: it has no header"),
         (b"x" + FINE.content()[1:], "torn: it has no header"),
-        (replace(FINE, header={"version": 9}).content(), "is of version 9, and this lab reads 2"),
+        (replace(FINE, header={"version": 9}).content(), "is of version 9, and this lab reads 3"),
         (FINE.content()[: HEADER.itemsize + BLOCK.itemsize - 1], "no thread was seen"),
         (replace(FINE, header={"block_size": 5}).content(), "torn: its sizes"),
         (replace(FINE, header={"last": (1000, 500)}).content(), "before its clock was compared twice"),
@@ -147,6 +149,41 @@ def test_programs_one_after_the_other_are_all_in_parallel_regions(tmp_path: Path
     assert of.width == pytest.approx(2 * 4 / 3)
 
 
+@pytest.mark.parametrize(("line", "places"), [("/a.cpp:{}", ["a.cpp:300", "a.cpp:200"]), ("??", ["main()"])])
+def test_tasks_of_merged_calls_have_the_lines_of_their_functions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, places: list[str]
+) -> None:
+    """Without lines, the call tells more: the functions of Clang's tasks have no names."""
+    monkeypatch.setattr(
+        symbols, "ask_addr2line", lambda _, offsets: [[("main", line.format(offset))] for offset in offsets]
+    )
+    monkeypatch.setattr(symbols, "_has_symbols", lambda _: True)
+    of_one_call = [Bodies(100, "task", each, 2000, function=100 * each) for each in (2, 3)]
+    of, _ = read(tmp_path, Accounts([Thread({"body": 2 * MS}, of_one_call)], 2 * MS))
+    assert [each.place for each in of.sites] == places
+
+
+def test_a_timeline_has_the_last_segments_of_each_thread(tmp_path: Path) -> None:
+    """A file of four segments: the oldest one has no begin, then a thread makes tasks, is outside, is in a chunk."""
+    content = np.frombuffer(FINE.content(), np.uint8).copy()
+    seats = content[HEADER.itemsize :].view(BLOCK)
+    seats["segments_noted"] = [6, 0]
+    (tmp_path / "1.accounts").write_bytes(content.tobytes())
+    of_chunk = (0x101, 0, KINDS.index("chunk"))
+    states = [STATES.index(each) for each in ("serial", "body", "dispatch", "creation")]
+    ring = zip([13_000, 15_000, 1000, 7000], [of_chunk] * 4, states, strict=True)
+    np.array([(until, *site, did) for until, site, did in ring], SEGMENT).tofile(tmp_path / "1.accounts.1.segments")
+    said = write_timeline(tmp_path, tmp_path / "out.tl")
+    assert said == f"wrote {tmp_path / 'out.tl'}, for ui.perfetto.dev"
+    named, making, chunk = json.loads((tmp_path / "out.tl").read_text())["traceEvents"]
+    assert named["args"] == {"name": "process 42"}
+    assert (making["name"], making["dur"]) == ("making tasks", pytest.approx(3.0))
+    assert (chunk["name"], chunk["dur"]) == ("program + 0x100", pytest.approx(1.0))
+    assert chunk["ts"] - making["ts"] == pytest.approx(3.0 + 3.0)
+    assert "is not written" in write_timeline(tmp_path / "nothing", tmp_path / "out.tl")
+    assert "can't be written" in write_timeline(tmp_path, tmp_path)
+
+
 def test_samples_without_room_for_their_place_are_samples(tmp_path: Path) -> None:
     samples = [Bodies(0x100, "sample", 10, MS), Bodies(0, "others", 30, MS)]
     of, _ = read(tmp_path, Accounts([Thread({"body": 40 * MS}, samples)], 40 * MS))
@@ -172,14 +209,13 @@ def test_an_address_is_named_by_line_or_function_or_module(tmp_path: Path, flags
     begin = next(int(line.split()[0], 16) for line in listed if "relax" in line)
     if strips:
         subprocess.run(["strip", program], check=True)
-    within = (str(program), begin + 8)
-    found = names_of([(str(program), begin), within, ("/gone", 0x10)])
+    first, within = (str(program), begin + 1), (str(program), begin + 8)
+    found = names_of([first, within, ("/gone", 0x10)])
     if strips:
-        assert found[str(program), begin] == f"solver + {begin:#x}"
+        assert found[first] == f"solver + {begin:#x}"
     else:
-        assert found[str(program), begin] == ("solver.cpp:2" if flags else "relax()")
-        assert found[within] == ("solver.cpp:2" if flags else "relax()")
-    assert found["/gone", 0x10] == "gone + 0x10"
+        assert found[first] == found[within] == ("solver.cpp:2" if flags else "relax()")
+    assert found["/gone", 0x10] == "gone + 0xf"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +237,7 @@ def test_the_line_of_a_construct_is_that_of_its_own_function(
 def test_a_module_that_addr2line_can_not_read_has_offsets(tmp_path: Path) -> None:
     module = tmp_path / "module"
     module.write_text("no program")
-    assert names_of([(str(module), 16)]) == {(str(module), 16): "module + 0x10"}
+    assert names_of([(str(module), 16)]) == {(str(module), 16): "module + 0xf"}
 
 
 def test_a_coarser_grain_saves_its_part_of_creation_dispatch_and_scheduling() -> None:
@@ -309,16 +345,24 @@ def test_equal_shares_that_wait_at_short_regions_wait_for_the_runtime_and_unequa
     assert few.seconds["imbalance"] == pytest.approx(4.0, rel=0.01)
 
 
-def test_rare_long_bodies_are_pauses_as_far_as_cpu_time_lacks() -> None:
-    lengths = {bin_of(1e-6): 1_000_000, bin_of(0.01): 100}
-    own = Site("solver.cpp:7", "chunk", "libomp", 1_000_100, 2.0, lengths)
-    of = observed({"body": 1.0}, own, width=2)
-    assert own.pauses == pytest.approx(1.0, rel=0.15)
-    assert Price(of, 1.0, 1.0, cpu=2.0).work == pytest.approx(2.0)
-    assert Price(of, 1.0, 1.0, cpu=1.5).work == pytest.approx(1.5)
-    assert Price(of, 1.0, 1.0, cpu=0.1).work == pytest.approx(2.0 - own.pauses)
-    common = replace(own, count=1100, lengths={bin_of(1e-6): 1_000, bin_of(0.01): 100})  # one of ten is no rarity
-    assert common.pauses == 0
+def test_time_without_a_core_is_left_out() -> None:
+    """The collected run took 0.5 s of CPU time more than the plain one, and others had the cores for 2 s of its 4."""
+    of = observed({"body": 1.2, "dispatch": 0.8, "displaced": 2.0}, site("task", 480_000, 10e-6))
+    run = collected(of, 0.0, 4.0)
+    beside = replace(run, plain=(Run(3.0, 6.0, 0, others=6.0),), collected=Run(4.0, 8.0, 0, others=8.0))
+    assert beside.undisturbed(beside.collected) == pytest.approx(2.0)
+    assert beside.seconds == pytest.approx(1.5)
+    assert beside.disturbed == pytest.approx(0.5)
+    alone = replace(beside, plain=(replace(beside.plain[0], others=0.4),))
+    assert alone.seconds == pytest.approx(2.0)  # a plain run that had the cores waited by itself
+    waiting = observed({"body": 1.2, "imbalance": 0.8, "displaced": 0.8}, site("task", 480_000, 10e-6))
+    assert waiting.seconds["imbalance"] == pytest.approx(4 * 0.8 * 1.2 / 2.0)
+    assert waiting.displaced == pytest.approx(4 * (0.8 + 0.8 * 0.8 / 2.0))
+    price = program_report.price_of(beside)
+    assert price.efficiency == pytest.approx(0.8)
+    assert price.seconds["dispatch"] == pytest.approx(1.2)
+    assert price.forecast(4).speedup.low < replace(price, disturbed=0).forecast(4).speedup.low
+    assert "for 50 % of the time" in text_of(beside)
 
 
 def test_the_report_says_what_the_grain_costs_and_what_another_one_gives() -> None:

@@ -30,6 +30,7 @@ from tefflab.profiles import grain_picture, program_report
 from tefflab.profiles.collecting import collect, collector, launched, why_unseen
 from tefflab.profiles.measured_here import Curve, curves_of
 from tefflab.profiles.pricing import Forecast, Price
+from tefflab.profiles.timeline import TIMELINE
 from tefflab.records.store import Store
 from tefflab.systems.programs import ask_cases
 from tefflab.systems.registry import Registry
@@ -114,14 +115,15 @@ def explain_program(
     library = collector(registry, now)
     spinning = Selection(registry, SPINNING, all_ways=True).set_up() if curve else []  # if that fails: before the runs
     warn_of_others(progress())
-    run = collect(now, library, runs, stdout=2 if as_json else None)
+    timeline = picture if picture and picture.suffix == TIMELINE else None
+    run = collect(now, library, runs, timeline, stdout=2 if as_json else None)
     if not run.observed.sites:
         faults = "; ".join(run.faults) or why_unseen(now, run.collected)
         raise TeffError(f"nothing of {now[0]} was seen: {faults}", exit_code=run.exit_code or FAILED)
     price = program_report.price_of(run)
     curves, code = _curves(registry, price, [] if run.collected.interrupted else spinning)
     text = shlex.join(now)
-    if picture:
+    if picture and not timeline:
         draw(grain_picture.draw(price, text, curves), picture)
     lines = program_report.rows(now, run, curves)
     tell(as_json, lambda: lines, lambda: program_report.report(text, run, curves))

@@ -96,7 +96,7 @@ EXPLAIN = Command(
     option("--curve", "Measure how short such tasks may be here, in 2 minutes."),
     option("--also RUNTIME", "Try a program of GCC's on this runtime, as libomp.", Text()),
     option("--fail-below SHARE", "End with 1 if the program is less efficient.", options.SHARE),
-    options.PICTURE,
+    option("--picture FILE", "Draw it, as FILE.svg; x.json: a timeline of a program.", options.FILE),
     options.CASES,
     options.ONE_OF_WORKERS,
     option("--seconds S", "Of each system and pattern, 0.01 to 600. [3]", Number(3.0, 0.01, 600)),

@@ -19,11 +19,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+import psutil
+
 from tefflab.errors import INTERRUPTED, InputError, TeffError
 from tefflab.host.processes import answer, end
 from tefflab.host.terminal import progress, say
 from tefflab.profiles.accounts import read_accounts
 from tefflab.profiles.states import SHARED, Observed
+from tefflab.profiles.timeline import SEGMENTS, write_timeline
 from tefflab.profiles.trace_accounts import read_traces
 from tefflab.systems.building import Build
 from tefflab.systems.registry import Registry
@@ -43,11 +46,13 @@ _SIGNALLED = 128  # plus the signal: the exit code of a shell
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a program; its exit code is that of a shell."""
+    """One run of a program; its exit code is that of a shell. Other programs took `others` of the cores' seconds
+    meanwhile."""
 
     seconds: float
     cpu_seconds: float
     exit_code: int
+    others: float = 0.0
     interrupted: bool = False
 
 
@@ -62,8 +67,25 @@ class Collected:
 
     @property
     def seconds(self) -> float:
-        """Of the least disturbed run. If that is the collected one, what collecting costs is lost in the noise."""
-        return min(run.seconds for run in (*self.plain, self.collected))
+        """Of the quickest run, undisturbed. If that is the collected run, the cost of collecting is lost in noise."""
+        return min(map(self.undisturbed, (*self.plain, self.collected)))
+
+    def undisturbed(self, run: Run) -> float:
+        """The run's seconds without the time in which other programs had its cores. The accounts have this time of the
+        collected run. A plain run sleeps as long as that, and is quicker by the CPU time that collecting took. If a
+        plain run takes longer, other programs had its cores, as far as their own CPU time allows."""
+        width = max(1.0, self.observed.width)
+        own = self.collected.seconds - self.observed.displaced / width
+        if run is self.collected:
+            return own
+        quickest = own - (self.collected.cpu_seconds - run.cpu_seconds) / width
+        return run.seconds - min(max(0.0, run.seconds - quickest), run.others / width)
+
+    @property
+    def disturbed(self) -> float:
+        """The share of the time in which other programs had the cores, of the collected run or of the quickest one."""
+        used = (self.collected, min((*self.plain, self.collected), key=self.undisturbed))
+        return max(1 - self.undisturbed(run) / run.seconds for run in used)
 
     @property
     def exit_code(self) -> int:
@@ -89,8 +111,11 @@ def _may_use_mpi(word: str) -> bool:
     return Path(word).name in _LAUNCHERS or not is_without
 
 
-def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None = None) -> Collected:
-    """`runs`: of them one with the collectors, which comes second. `stdout` takes the place of the user's."""
+def collect(
+    command: Sequence[str], library: Path, runs: int, timeline: Path | None = None, stdout: int | None = None
+) -> Collected:
+    """`runs`: of them one with the collectors, which comes second. `stdout` takes the place of the user's. A `timeline`
+    is written into this file."""
     if shutil.which(command[0]) is None:
         is_there = "/" in command[0] and Path(command[0]).exists()
         why = "it is there, but can't be executed" if is_there else "there is no program of that name"
@@ -105,9 +130,11 @@ def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None
         if plain:
             asks = " and asks" if sys.stdin.isatty() else ""
             say(f"runs {command[0]} once more, with the collector: it prints{asks} again{f'. {_PIPE}' * lacks_input}")
-        variables = _loading(library, folder)
+        variables = _loading(library, folder) | ({"TEFF_SEGMENTS": str(SEGMENTS)} if timeline else {})
         collected = _run(command, variables | {"TEFF_TRACE": str(folder / "trace.json")}, stdout)
         processes, faults = read_accounts(sorted(folder.glob("*.accounts")))
+        if timeline:
+            say(write_timeline(folder, timeline))
         if traced := read_traces(sorted(folder.glob("*.json"))):  # whose messages are MPI's, too
             processes = traced + [each for each in processes if any(site.kind in SHARED for site in each.sites)]
         if not processes and not faults and not collected.interrupted and collected.seconds > _SHORTEST_SAMPLED:
@@ -164,7 +191,7 @@ def _run(command: Sequence[str], variables: Mapping[str, str], stdout: int | Non
     words = launched(command, variables) if variables else list(command)
     is_file = stat.S_ISREG(os.fstat(0).st_mode)
     begin = os.lseek(0, 0, os.SEEK_CUR) if is_file else 0
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used, busy = _cpu_seconds(), _busy_seconds()
     began, interrupted = time.monotonic(), False
     try:
         process = subprocess.Popen(words, stdout=stdout)
@@ -175,11 +202,23 @@ def _run(command: Sequence[str], variables: Mapping[str, str], stdout: int | Non
     except KeyboardInterrupt:  # the terminal has told the program, too
         interrupted = True
         code = _ended(process)
-    took, now = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    took, cpu = time.monotonic() - began, _cpu_seconds() - used
     if is_file:
         os.lseek(0, begin, os.SEEK_SET)
-    cpu = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
-    return Run(took, cpu, code if code >= 0 else _SIGNALLED - code, interrupted)
+    others = max(0.0, _busy_seconds() - busy - cpu)
+    return Run(took, cpu, code if code >= 0 else _SIGNALLED - code, others, interrupted)
+
+
+def _cpu_seconds() -> float:
+    """Of this process's children that have ended."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
+def _busy_seconds() -> float:
+    """Of all cores of this machine since it began."""
+    spent = psutil.cpu_times()
+    return float(sum(getattr(spent, name, 0.0) for name in ("user", "nice", "system", "irq", "softirq", "steal")))
 
 
 def _awaited(process: "subprocess.Popen[bytes]") -> int:

@@ -17,6 +17,7 @@ from tefflab.profiles.pricing import KEPT, SHORTER, Price
 from tefflab.profiles.states import MANAGED, OF_RANKS, SAMPLE, SHARED, STATES, WAITS, Observed, Site
 from tefflab.profiles.trace_accounts import messages_table
 from tefflab.records.plan import counted_workers
+from tefflab.systems.systems import usable_cores
 
 _MOST_SITES = 12  # rows of the table
 _MOST_LETTERS = 40  # of a site's name
@@ -39,7 +40,7 @@ _CAUSES = {  # what to do, where much time is in a state that the number of bodi
 
 
 def price_of(run: Collected) -> Price:
-    return Price(run.observed, run.seconds, run.collected.seconds, run.collected.cpu_seconds)
+    return Price(run.observed, run.seconds, run.undisturbed(run.collected), run.disturbed)
 
 
 def report(command: str, run: Collected, curves: Sequence[Curve]) -> Group:
@@ -205,11 +206,12 @@ def remarks(run: Collected, price: Price) -> Iterator[str]:
         yield "Collecting made bodies longer than the plain run leaves room for: the efficiency is less than that."
     if price.dearest and price.dearest.runtime == "oneTBB" and price.length < _SHORT_OF_ONETBB:
         yield "A part of what a task of oneTBB costs lies in its body: of short ones the efficiency is at most that."
-    if price.pauses > _WORTH_A_REMARK * price.in_regions:
-        yield (
-            f"Other programs had the cores in {duration(price.pauses)} of the bodies' time, which is left out; "
-            "--runs 5 finds a quick run on a busy machine."
-        )
+    if run.disturbed > _WORTH_A_REMARK:
+        had, way_out = "Other programs had the cores", "--runs 5 finds a quick run on a busy machine"
+        if (threads := round(run.observed.width)) > usable_cores():
+            had, way_out = f"{threads} threads had {usable_cores()} cores and waited for them", "set fewer threads"
+        share = f"{had} for {percent(run.disturbed)} of the time"
+        yield f"{share}, which is left out. Forecasts are less certain by that: {way_out}."
     if run.seconds < _SHORT:
         yield f"A run of {duration(run.seconds)} is short: starting the program is a part of it. Give it more work."
     codes = {each.exit_code for each in (*run.plain, run.collected)}
@@ -237,6 +239,7 @@ def rows(command: Sequence[str], run: Collected, curves: Sequence[Curve]) -> Ite
         "threads": observed.number_of_threads,
         "efficiency": price.efficiency,
         "serial_share": price.serial,
+        "disturbed": run.disturbed,
         "seconds_by_state": price.seconds,
         "processes": [
             {"name": each.name, "messages": dict(each.messages), "waits": [site.to_json() for site in each.waits]}
