@@ -27,6 +27,7 @@ _WORTH_A_SENTENCE = 0.1  # share of the program's time, or of its threads', that
 _WORTH_ADVICE = 1 - KEPT  # share of the threads' time that the number of a site's bodies may cost
 _WORTH_A_REMARK = 0.02
 _ALL_OF_IT = 0.99  # an efficiency that leaves nothing to costs
+_SHORT_OF_ONETBB = 1e-6  # seconds of a body: measured ones of 0.1 to 0.4 us were 20 to 80 ns too long
 _SHORT = 0.1  # seconds: starting a program takes milliseconds of it
 _SHORTER = {0.5: "half", 0.25: "a quarter"}
 _TIMES = {2: "Twice", 4: "Four times", 8: "Eight times"}
@@ -203,6 +204,8 @@ def remarks(run: Collected, price: Price) -> Iterator[str]:
         yield "The time is that of the collected run: what collecting cost is not known."
     if price.efficiency > _ALL_OF_IT and price.added > _WORTH_A_SENTENCE:
         yield "Collecting made bodies longer than the plain run leaves room for: the efficiency is less than that."
+    if price.dearest and price.dearest.runtime == "oneTBB" and price.length < _SHORT_OF_ONETBB:
+        yield "A part of what a task of oneTBB costs lies in its body: of short ones the efficiency is at most that."
     if run.disturbed > _WORTH_A_REMARK:
         way_out = "--runs 5 finds a quick run on a busy machine" if run.plain else "run it while the machine is quiet"
         had = "Other programs had the cores"
