@@ -113,8 +113,8 @@ class Observed:
 
     @cached_property
     def seconds(self) -> defaultdict[str, float]:
-        """Of all threads, by state. Threads wait for displaced ones as for those that run: this part of the waits counts
-        as displaced, too."""
+        """Of all threads, by state. Threads wait for displaced ones as they do for running ones: this part of the waits
+        is displaced, too."""
         found = defaultdict[str, float](float)
         for thread in self._threads():
             for state, time in thread.items():
