@@ -76,8 +76,8 @@ EXPLAIN = Command(
     "explaining.explain",
     """Say whether tasks are too short or too long, what bounds a run, and where the threads' time goes.
 
-    A program with OpenMP, oneTBB or libteff runs twice, plain and with a collector, and is not compiled again. An app
-    or a trace gives advice on the length of tasks, and spawn patterns their time by activity.
+    A program with OpenMP, oneTBB or libteff runs twice, plain and with a collector, and is not compiled again. A trace
+    and an app have the same report. For an app, other numbers of tasks are tried. Spawn patterns have another report.
 
     Example:  teff explain --apply -- env OMP_SCHEDULE=dynamic,{1} ./program
 
