@@ -9,7 +9,7 @@
 
 namespace teff::collect {
 
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
 
 // What a thread does. At each moment a thread is in exactly one state.
 enum class state : std::uint32_t {
@@ -28,6 +28,7 @@ enum class state : std::uint32_t {
   runtime,         // begins or ends a region
   start,           // likewise, and the thread itself is created within
   wait,            // waits, and nobody says for what: only the sampler finds this
+  displaced,       // could run, and has no core: another program or thread has it
   count
 };
 
@@ -55,7 +56,7 @@ inline constexpr std::size_t bins = 156;
 
 // A thread's account of the bodies of one place in the program.
 struct site {
-  std::uint64_t address;    // a return address, or the begin of a function. The others have 0
+  std::uint64_t address;    // 1 beyond a byte of the code, as a return address is. The others have 0
   std::uint32_t module;     // the index in header::modules of the module that has the address
   std::uint32_t runtime;    // the index of the module of the runtime
   std::uint32_t what;       // a kind
@@ -70,9 +71,19 @@ struct site {
   std::uint32_t turn;       // counts short bodies up to the next timed body
   std::uint64_t ahead;      // of waits: how much longer they were for `partner` than for all others
   std::uint32_t partner;    // 1 + the rank that the longest ones are for; 0 if none is known
-  std::uint32_t reserved;
+  std::uint32_t function;   // of tasks: the low half of the address of their function; 0 if it is not known
   // How many bodies had which length. If few are timed: estimated, as segments and time.
   std::array<std::uint64_t, bins> lengths;
+};
+
+// A segment of a thread's time, for a timeline: what the thread did until this tick, since the segment
+// before.
+struct segment {
+  std::uint64_t until;
+  std::uint64_t address;  // of the site whose body the thread was in; 0 in no body
+  std::uint32_t function;
+  std::uint16_t what;  // a kind
+  std::uint16_t did;   // a state
 };
 
 // A thread has one block, and one more whenever it meets more sites. Only the first keeps the thread's
@@ -87,7 +98,8 @@ struct block {
   std::uint64_t since;                  // when that state began; times[now] lacks the time from then on
   std::uint64_t regions;                // that the thread was part of
   std::array<std::uint64_t, 16> times;  // by state
-  std::array<std::uint64_t, 11> reserved;
+  std::uint64_t segments_noted;  // in its file of segments: number n is at n modulo the size of the file
+  std::array<std::uint64_t, 10> reserved;
   std::array<site, 12> sites;  // the first site of part 0 is of the others
 };
 
@@ -131,7 +143,8 @@ struct header {
   std::array<module, 120> modules;  // the last one is of all addresses of further modules
 };
 
-static_assert(sizeof(site) == 1344 && sizeof(block) == 16384 && sizeof(module) == 512);
+static_assert(sizeof(segment) == 24 && sizeof(site) == 1344 && sizeof(block) == 16384 &&
+              sizeof(module) == 512);
 static_assert(sizeof(header) == 65536 && offsetof(header, modules) == 4096);
 
 }  // namespace teff::collect

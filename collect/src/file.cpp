@@ -32,14 +32,14 @@ bool prepared, tried;  // tried: to open this process's file
 moment loaded;         // the library
 std::uint64_t started;
 header* file;
-std::size_t size_of_file;
+std::size_t size_of_file, segments;
 block *next_block, *end_of_blocks;
 std::array<char, PATH_MAX> path;
 
 constexpr std::array<const char*, static_cast<std::size_t>(state::count)> states{
-    "absent",   "serial",    "body",          "counted",        "creation",
-    "dispatch", "imbalance", "task_not_made", "task_not_begun", "dependences",
-    "message",  "lock",      "runtime",       "start",          "wait"};
+    "absent",    "serial",        "body",           "counted",     "creation", "dispatch",
+    "imbalance", "task_not_made", "task_not_begun", "dependences", "message",  "lock",
+    "runtime",   "start",         "wait",           "displaced"};
 constexpr std::array<const char*, static_cast<std::size_t>(kind::count)> kinds{
     "others",    "region",   "share",         "chunk",          "section",    "single", "task",
     "dependent", "taskloop", "between_waits", "point_to_point", "collective", "sample"};
@@ -49,23 +49,27 @@ void copy_text(std::array<char, N>& to, const char* from) {
   std::strncpy(to.data(), from, N - 1);
 }
 
-// Grows the file by a `step`, and reserves its space. A program that writes to a mapped page without space on
-// the disk is ended by SIGBUS. A program that grows a file beyond RLIMIT_FSIZE is ended by SIGXFSZ. Without
-// room for the header, the empty file tells that there were accounts.
-void* grow() {
-  const int flags = O_RDWR | O_CLOEXEC | (size_of_file == 0 ? O_CREAT | O_EXCL : 0);
-  const int descriptor = open(path.data(), flags, 0666);
+// Grows a file from `offset` on, and reserves its space. A program that writes to a mapped page without space
+// on the disk is ended by SIGBUS. A program that grows a file beyond RLIMIT_FSIZE is ended by SIGXFSZ.
+// Without room for the header, the empty file tells that there were accounts.
+void* grow(const char* name, std::size_t offset, std::size_t size) {
+  const int flags = O_RDWR | O_CLOEXEC | (offset == 0 ? O_CREAT | O_EXCL : 0);
+  const int descriptor = open(name, flags, 0666);
   if (descriptor < 0) return nullptr;
-  const auto offset = static_cast<off_t>(size_of_file);
+  const auto from = static_cast<off_t>(offset);
   rlimit limit{};
   void* memory = MAP_FAILED;
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= size_of_file + step &&
-      posix_fallocate(descriptor, offset, step) == 0) {
-    memory = mmap(nullptr, step, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, offset);
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= offset + size &&
+      posix_fallocate(descriptor, from, static_cast<off_t>(size)) == 0) {
+    memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, from);
   }
   close(descriptor);
-  if (memory == MAP_FAILED) return nullptr;
-  size_of_file += step;
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+void* grow_accounts() {
+  void* memory = grow(path.data(), size_of_file, step);
+  if (memory != nullptr) size_of_file += step;
   return memory;
 }
 
@@ -187,14 +191,15 @@ bool open_file() {
                                    static_cast<unsigned long long>(nanoseconds(CLOCK_REALTIME)));
   if (length < 0 || static_cast<std::size_t>(length) >= path.size()) return false;
   size_of_file = 0;
-  file = static_cast<header*>(grow());
+  if (const char* asked = std::getenv("TEFF_SEGMENTS")) segments = std::strtoul(asked, nullptr, 10);
+  file = static_cast<header*>(grow_accounts());
   if (file != nullptr) write_header(*file);
   return file != nullptr;
 }
 
 block* take_block() {
   if (next_block == end_of_blocks) {
-    next_block = static_cast<block*>(grow());
+    next_block = static_cast<block*>(grow_accounts());
     end_of_blocks = next_block == nullptr ? nullptr : next_block + step / sizeof(block);
     if (next_block == nullptr) return nullptr;
   }
@@ -224,6 +229,16 @@ module describe_module(const void* address) {
     copy_text(found.path, "no module");
   }
   return found;
+}
+
+segment* open_segments(std::uint32_t seat) {
+  std::array<char, PATH_MAX + 32> name{};
+  std::snprintf(name.data(), name.size(), "%s.%u.segments", path.data(), seat);
+  return segments == 0 ? nullptr : static_cast<segment*>(grow(name.data(), 0, segments * sizeof(segment)));
+}
+
+std::size_t number_of_segments() {
+  return segments;
 }
 
 void note_clock() {

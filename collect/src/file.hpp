@@ -23,12 +23,16 @@ class growing {
   int errno_;
 };
 
-// Callers of these three hold `growing`. open_file() says whether accounts are kept. They are not if
+// Callers of these four hold `growing`. open_file() says whether accounts are kept. They are not if
 // TEFF_COLLECT names no folder, or if no file can be made there. take_block() gives null if the file can't
 // grow.
 bool open_file();
 block* take_block();
 std::uint32_t module_of(const void* address);  // index of header::modules
+segment* open_segments(
+    std::uint32_t seat);  // the seat's own file; null if nobody asked for one, or without room
+
+std::size_t number_of_segments();  // that a file has: TEFF_SEGMENTS says it
 
 header* head();                               // null before open_file()
 module describe_module(const void* address);  // may change errno; without an address: "no module"

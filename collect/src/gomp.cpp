@@ -93,6 +93,7 @@ void make_task(const void* caller, task_head head, void* data, copy_function* co
   size += head.data_offset;
   const creation made(me, caller, false);
   head.task.address = caller;
+  head.task.function = reinterpret_cast<const void*>(head.body);
   head.task.created = me->since();
   if (copy != nullptr) {
     task_source source{head, data, copy};
@@ -116,9 +117,10 @@ void begin_wait(seat& thread, state why, bool ends_loop) {
 
 // Whether the runtime is libomp, whose events tell of the rest: then the body only makes a task, by `go_on`.
 template <class GoOn>
-bool makes_on_libomp(const incoming_call& call, bool taskloop, GoOn go_on) {
+bool makes_on_libomp(const incoming_call& call, body_function* body, bool taskloop, GoOn go_on) {
   seat* const thread = calling_seat();
   if (thread != nullptr && !call.called.has_ompt) return false;
+  if (thread != nullptr) thread->current->makes = reinterpret_cast<const void*>(body);
   const creation made(thread, call.caller, taskloop);
   go_on();
   return true;
@@ -135,7 +137,7 @@ using namespace teff::collect;
     TEFF_CALL("GOMP_parallel" #name);                                                              \
     seat* const thread = call.called.has_ompt ? nullptr : here();                                  \
     if (thread == nullptr) return call.go_on<long>(body, data, TEFF_SAME_WORDS);                   \
-    team whole(*thread, reinterpret_cast<const void*>(body), call.real);                           \
+    team whole(*thread, site_of(reinterpret_cast<const void*>(body)), call.real);                  \
     region_data region{data == nullptr ? nullptr : *static_cast<void**>(data), body, data, &whole, \
                        &call.called};                                                              \
     const long result = call.go_on<long>(run_body, &region, TEFF_SAME_WORDS);                      \
@@ -233,7 +235,7 @@ TEFF_INTERPOSED void GOMP_task(body_function* body, void* data, copy_function* c
   const auto go_on = [&](auto... what) {
     call.go_on<void>(what..., deferred, flags, dependences, priority, event);
   };
-  if (makes_on_libomp(call, false, [&] { go_on(body, data, copy, size, align); })) return;
+  if (makes_on_libomp(call, body, false, [&] { go_on(body, data, copy, size, align); })) return;
   task_head head{{}, (flags & detached) != 0 && data != nullptr, 0, body, {}};
   head.task.what = (flags & with_dependences) != 0 ? kind::dependent : kind::task;
   make_task(call.caller, head, data, copy, size, align, go_on);
@@ -247,7 +249,7 @@ TEFF_INTERPOSED void GOMP_task(body_function* body, void* data, copy_function* c
     const auto go_on = [&](auto... what) {                                                          \
       call.go_on<void>(what..., flags, tasks, priority, start, end, step);                          \
     };                                                                                              \
-    if (makes_on_libomp(call, true, [&] { go_on(body, data, copy, size, align); })) return;         \
+    if (makes_on_libomp(call, body, true, [&] { go_on(body, data, copy, size, align); })) return;   \
     task_head head{{}, 2, 0, body, {}};                                                             \
     head.task.what = kind::taskloop;                                                                \
     if ((flags & with_reduction) != 0) head.words[2] = static_cast<void**>(data)[2];                \

@@ -6,11 +6,12 @@ using namespace teff::collect;
 
 // The creation goes on from here to the call that submits the task. Between them the program fills in the
 // task's data.
-TEFF_INTERPOSED void* __kmpc_omp_task_alloc(long a, long b, long c, long d, long e, long f) {
+TEFF_INTERPOSED void* __kmpc_omp_task_alloc(long a, long b, long c, long d, long e, const void* function) {
   TEFF_CALL("__kmpc_omp_task_alloc");
   seat* const thread = calling_seat();
   if (thread != nullptr && thread->doing() == state::body) thread->enter(state::creation);
-  return call.go_on<void*>(a, b, c, d, e, f);
+  if (thread != nullptr) thread->current->makes = function;
+  return call.go_on<void*>(a, b, c, d, e, function);
 }
 
 #define TEFF_DEFINE(name, taskloop)                             \

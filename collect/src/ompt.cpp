@@ -62,6 +62,7 @@ void on_task_create(ompt::data*, const void*, ompt::data* created, int all_flags
   const bool of_taskloop = maker.makes_taskloop || maker.unconfirmed;
   task->created = maker.counted ? thread->since() : ticks();
   task->address = maker.caller != nullptr ? maker.caller : maker.unconfirmed ? maker.address : caller;
+  task->function = maker.unconfirmed ? maker.function : maker.makes;
   task->what = of_taskloop ? kind::taskloop : has_dependences != 0 ? kind::dependent : kind::task;
   task->unconfirmed = of_taskloop && confirms_taskloops;
   task->undeferred = (flags & ompt::undeferred) != 0;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <new>
+#include <utility>
 
 #include "file.hpp"
 #include "seats.hpp"
@@ -28,6 +29,15 @@ activation* new_batch() {
   return made;
 }
 
+std::uint32_t low_half(const void* function) {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(function));
+}
+
+// Rather than waits for other threads, or is outside.
+bool works(state now) {
+  return (state::body <= now && now <= state::dispatch) || now == state::runtime || now == state::start;
+}
+
 bool waits_for_task(state now) {
   return now == state::imbalance || now == state::dependences;
 }
@@ -46,14 +56,36 @@ bool seat::arrive(std::uint32_t thread) {
     if (taken == nullptr) return false;
     use(*taken);
     accounts_->seat = ++head()->seats;
+    if (!only_samples) noted_ = open_segments(accounts_->seat);
     accounts_->since = free_since_ = head()->started;
     label(thread == head()->process ? state::serial : state::absent);
   }
+  if (!only_samples) without_core_ = nanoseconds_without_core();
   accounts_->thread = thread;
   ++accounts_->threads;
   enter(state::serial);
   is_new_ = true;
   return true;
+}
+
+// The part of the segment that ends in which the thread had no core. The time is taken for that of this
+// segment: a displaced thread is without its core for longer than a short segment lasts.
+std::uint64_t seat::leave_out_displaced(std::uint64_t length) {
+  if (me != this) return 0;
+  const auto now = nanoseconds_without_core(), before = std::exchange(without_core_, now);
+  if (now <= before || !works(doing())) return 0;
+  const auto part = std::min(length, ticks_of(now - before));
+  accounts_->times[static_cast<std::size_t>(state::displaced)] += part;
+  return part;
+}
+
+void seat::note_segment(std::uint64_t now) {
+  segment& to = noted_[accounts_->segments_noted++ % number_of_segments()];
+  to = {now, 0, 0, 0, static_cast<std::uint16_t>(accounts_->now)};
+  if (current == nullptr) return;
+  to.address = reinterpret_cast<std::uint64_t>(current->address);
+  to.function = low_half(current->function);
+  to.what = static_cast<std::uint16_t>(current->what);
 }
 
 void seat::begin_worker(std::uint64_t region_began) {
@@ -111,11 +143,12 @@ void seat::use(block& accounts) {
   accounts_ = last_part_ = &accounts;
   accounts.sites_used = 1;
   others_ = last_found_ = &accounts.sites[0];
+  noted_ = nullptr;
   sites_ = {};
 }
 
 // A record for a site that the thread has not met; null if there is none left.
-site* seat::meet(const void* address, kind what) {
+site* seat::meet(const void* address, kind what, std::uint32_t function) {
   const growing held;
   if (head() == nullptr) return nullptr;
   if (last_part_->sites_used == last_part_->sites.size()) {
@@ -130,34 +163,36 @@ site* seat::meet(const void* address, kind what) {
   record.module = accounts_->seat == 0 ? 0 : module_of(address);
   record.runtime = runtime;
   record.what = static_cast<std::uint32_t>(what);
+  record.function = function;
   ++last_part_->sites_used;  // last: a reader of a process that was killed sees whole sites
   return &record;
 }
 
-site& seat::find(const void* address, kind what) {
+site& seat::find(const void* address, kind what, const void* function) {
   const auto number = reinterpret_cast<std::uint64_t>(address);
+  const auto low = low_half(function);
   const auto is_it = [&](const site& one) {
-    return one.address == number && one.what == static_cast<std::uint32_t>(what);
+    return one.address == number && one.function == low && one.what == static_cast<std::uint32_t>(what);
   };
   if (is_it(*last_found_)) return *last_found_;
   constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
-  auto at = (number + static_cast<std::uint64_t>(what)) * spread >> 55;
+  auto at = (number + low + static_cast<std::uint64_t>(what)) * spread >> 55;
   static_assert(std::tuple_size_v<decltype(sites_)> == std::size_t{1} << (64 - 55));
   while (sites_[at] != nullptr && !is_it(*sites_[at]))
     at = (at + 1) % sites_.size();  // the blocks of a seat have fewer sites
-  if (sites_[at] == nullptr) sites_[at] = meet(address, what);
+  if (sites_[at] == nullptr) sites_[at] = meet(address, what, low);
   if (sites_[at] == nullptr) return *others_;
   return *(last_found_ = sites_[at]);
 }
 
 // Whether the body that begins is counted alone.
-bool seat::skips(const void* address, kind what) {
-  site& place = find(address, what);
+bool seat::skips(const void* address, kind what, const void* function) {
+  site& place = find(address, what, function);
   return place.too_short != 0 && ++place.turn % sample != 0;
 }
 
 void seat::account(const activation& body) {
-  site& to = find(body.address, body.what);
+  site& to = find(body.address, body.what, body.function);
   ++to.count;
   if (body.counted) return;
   const std::uint64_t bodies = to.too_short != 0 ? sample : 1;
@@ -175,7 +210,7 @@ void seat::account(const activation& body) {
 
 // Of all partners, the one that more than half of the time is for stays, if there is one.
 void seat::account_wait(kind why, const void* address, std::uint64_t length, int partner) {
-  site& to = find(address, why);
+  site& to = find(address, why, nullptr);
   ++to.count;
   ++to.timed;
   ++to.segments;
@@ -229,7 +264,7 @@ void seat::begin_task(activation& task) {
   task.outer = current;
   task.begun = task.nested = true;
   task.own = task.segments = 0;  // libgomp may run all tasks of a taskloop by one record
-  task.counted = skips(task.address, task.what);
+  task.counted = skips(task.address, task.what, task.function);
   if (task.counted) {
     label(state::counted);
   } else {
@@ -286,7 +321,7 @@ void seat::end_part(bool accounts) {
 }
 
 void seat::begin_chunk(activation& chunk, const void* address) {
-  chunk.counted = address != nullptr && skips(address, chunk.what);
+  chunk.counted = address != nullptr && skips(address, chunk.what, nullptr);
   chunk.own = chunk.segments = 0;
   if (chunk.counted) {
     label(state::counted);
@@ -296,8 +331,8 @@ void seat::begin_chunk(activation& chunk, const void* address) {
 }
 
 void seat::end_chunk(activation& chunk, const void* address) {
-  if (!chunk.counted) enter(state::dispatch);
   chunk.address = address;
+  if (!chunk.counted) enter(state::dispatch);
   account(chunk);
 }
 

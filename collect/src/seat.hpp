@@ -17,15 +17,25 @@ namespace teff::collect {
 
 class team;
 
+// Of a function, as if it were a call's return address.
+inline const void* site_of(const void* function) {
+  return static_cast<const char*>(function) + 1;
+}
+
+// Of a longer segment, the thread asks how long it had no core. Set before the first region.
+extern constinit std::atomic<std::uint64_t> longest_unasked;
+
 // One execution of a body. A task has one from its creation on. An untied task takes its own from thread to
 // thread.
 struct activation {
   std::uint64_t own = 0;      // ticks in the body so far, without what is nested in it
   std::uint64_t created = 0;  // when a task was made
   const void* address = nullptr;
-  activation* outer = nullptr;   // the body that this one is nested in
-  const void* caller = nullptr;  // of the interposed call that this body is in
-  const void* frame = nullptr;   // of the function that runs a task of oneTBB
+  const void* function = nullptr;  // of a task
+  const void* makes = nullptr;     // the function of the task that this body makes next
+  activation* outer = nullptr;     // the body that this one is nested in
+  const void* caller = nullptr;    // of the interposed call that this body is in
+  const void* frame = nullptr;     // of the function that runs a task of oneTBB
   std::uint32_t segments = 0;
   kind what = kind::others;
   state resumed = state::body;  // what the thread does when it comes back to this body
@@ -46,8 +56,11 @@ class seat {
   // The thread's segment ends, and the next one begins.
   void enter(state next, std::uint64_t now = ticks()) {
     now = std::max(now, accounts_->since);  // the counters of two processors may differ a little
-    const auto length = now - accounts_->since;
+    auto length = now - accounts_->since;
+    // Relaxed: the number alone is used.
+    if (length > longest_unasked.load(std::memory_order_relaxed)) length -= leave_out_displaced(length);
     accounts_->times[accounts_->now] += length;
+    if (noted_ != nullptr) note_segment(now);
     if (doing() == state::body && current != nullptr) {
       current->own += length;
       ++current->segments;
@@ -112,19 +125,23 @@ class seat {
   team* led = nullptr;           // the innermost one that the thread is the master of
 
  private:
-  site& find(const void* address, kind what);
-  site* meet(const void* address, kind what);
-  bool skips(const void* address, kind what);
+  site& find(const void* address, kind what, const void* function);
+  site* meet(const void* address, kind what, std::uint32_t function);
+  bool skips(const void* address, kind what, const void* function);
+  std::uint64_t leave_out_displaced(std::uint64_t length);
+  void note_segment(std::uint64_t now);
   void split_wait(const activation& task, std::uint64_t now);
 
   block* accounts_ = nullptr;
   block* last_part_ = nullptr;
-  bool is_new_ = true;            // the thread has been in no region
-  std::uint64_t free_since_ = 0;  // when the thread before left
+  bool is_new_ = true;              // the thread has been in no region
+  std::uint64_t free_since_ = 0;    // when the thread before left
+  std::uint64_t without_core_ = 0;  // nanoseconds of the thread, as it last asked
   activation* free_ = nullptr;
   std::size_t given_ = 0;
   site* others_ = nullptr;
   site* last_found_ = nullptr;
+  segment* noted_ = nullptr;        // null unless the user asked for segments
   std::array<site*, 512> sites_{};  // by address and kind
 };
 

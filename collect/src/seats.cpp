@@ -1,10 +1,15 @@
 #include "seats.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cerrno>
+#include <cstdlib>
 #include <limits>
 #include <new>
 
@@ -14,12 +19,14 @@ namespace teff::collect {
 
 constinit thread_local seat* me = nullptr;
 constinit bool only_samples = false;
+constinit std::atomic<std::uint64_t> longest_unasked{~std::uint64_t{0}};
 
 namespace {
 
 std::atomic<seat*> all_seats{nullptr};
 std::atomic<std::uint32_t> number_of_seats{0};
 std::atomic<std::uint64_t> shortest{0};
+std::atomic<double> rate{1};                  // ticks in a nanosecond
 seat* vacant;                                 // guarded by `growing`
 constinit thread_local bool refused = false;  // a seat
 block nowhere;  // accounts of a parent's threads in its child, and of the calibration
@@ -69,7 +76,8 @@ seat* find_seat(std::uint32_t thread) {
 // may be interrupted.
 void calibrate() {
   constexpr int batches = 20, chunks = 50;
-  constexpr double too_short = 100;  // ns: of shorter ones, mostly the clock is measured
+  constexpr std::uint64_t too_short = 100;    // ns: of shorter ones, mostly the clock is measured
+  constexpr std::uint64_t unasked = 300'000;  // ns: the question takes some 2000
   auto least = std::numeric_limits<std::uint64_t>::max();
   void* memory = nullptr;
   {
@@ -94,9 +102,10 @@ void calibrate() {
   header& to = *head();
   to.own = least;
   const auto length = static_cast<double>(ticks() - to.first.ticks);
-  const auto rate = length / static_cast<double>(nanoseconds() - to.first.nanoseconds);
-  shortest.store(least + static_cast<std::uint64_t>(rate * too_short),
-                 std::memory_order_relaxed);  // the number alone is used
+  // Relaxed: the numbers alone are used.
+  rate.store(length / static_cast<double>(nanoseconds() - to.first.nanoseconds), std::memory_order_relaxed);
+  shortest.store(least + ticks_of(too_short), std::memory_order_relaxed);
+  longest_unasked.store(ticks_of(unasked), std::memory_order_relaxed);
 }
 
 // A child of fork has one thread and no file. It may be within a region: then its frames still use the seat
@@ -137,6 +146,27 @@ seat* seat_of(std::uint32_t thread) {
 
 seat* first_seat() {
   return all_seats.load(std::memory_order_acquire);  // pairs with new_seat()
+}
+
+// By system calls that are no points of cancellation, and that no sanitizer stands before.
+std::uint64_t nanoseconds_without_core() {
+  const int program_errno = errno;
+  std::array<char, 64>
+      text{};  // of the thread, in this order: nanoseconds on a core, nanoseconds without one, ...
+  const long file = syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    syscall(SYS_read, file, text.data(), text.size() - 1);
+    syscall(SYS_close, file);
+  }
+  char* after = nullptr;
+  std::strtoull(text.data(), &after, 10);
+  const auto found = std::strtoull(after, nullptr, 10);
+  errno = program_errno;
+  return found;
+}
+
+std::uint64_t ticks_of(std::uint64_t time) {
+  return static_cast<std::uint64_t>(rate.load(std::memory_order_relaxed) * static_cast<double>(time));
 }
 
 std::uint64_t last_end_anywhere() {

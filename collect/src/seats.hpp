@@ -34,6 +34,11 @@ void vacate(seat& left, std::uint64_t now);
 
 seat* first_seat();  // of all, by `next`
 
+// How long the thread that calls could have run and had no core (README.md: displaced threads); 0 if the
+// system does not say it.
+std::uint64_t nanoseconds_without_core();
+std::uint64_t ticks_of(std::uint64_t nanoseconds);
+
 // The latest of all threads' last_end.
 std::uint64_t last_end_anywhere();
 

@@ -214,7 +214,7 @@ void begin_task(const void* task, const void* frame) {
   activation* const one = thread->take();
   if (one == nullptr) return;
   constexpr std::size_t execute = 2;  // its place in the table of a task's functions
-  one->address = (*static_cast<void* const* const*>(task))[execute];
+  one->address = site_of((*static_cast<void* const* const*>(task))[execute]);
   one->what = kind::task;
   one->created = made;
   one->frame = frame;

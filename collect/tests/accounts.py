@@ -8,11 +8,13 @@ SITE = np.dtype(
     [("address", "u8"), ("module", "u4"), ("runtime", "u4"), ("what", "u4"), ("too_short", "u4")]
     + [(name, "u8") for name in ("count", "timed", "segments", "time", "longest")]
     + [("recent", "u8"), ("recently", "u4"), ("turn", "u4"), ("ahead", "u8")]
-    + [("partner", "u4"), ("reserved", "u4"), ("lengths", "u8", 156)]
+    + [("partner", "u4"), ("function", "u4"), ("lengths", "u8", 156)]
 )
+SEGMENT = np.dtype([("until", "u8"), ("address", "u8"), ("function", "u4"), ("what", "u2"), ("did", "u2")])
 BLOCK = np.dtype(
     [(name, "u4") for name in ("seat", "part", "thread", "threads", "now", "sites_used")]
-    + [("since", "u8"), ("regions", "u8"), ("times", "u8", 16), ("reserved", "u8", 11), ("sites", SITE, 12)]
+    + [("since", "u8"), ("regions", "u8"), ("times", "u8", 16), ("segments_noted", "u8")]
+    + [("reserved", "u8", 10), ("sites", SITE, 12)]
 )
 MODULE = np.dtype([("begin", "u8"), ("end", "u8"), ("id_length", "u4"), ("id", "u1", 44), ("path", "S448")])
 MOMENT = np.dtype([("ticks", "u8"), ("nanoseconds", "u8")])
@@ -35,8 +37,8 @@ class Accounts:
     def __init__(self, path: Path) -> None:
         content = path.read_bytes()
         self.header = np.frombuffer(content, HEADER, 1)[0]
-        if (self.header["magic"], self.header["version"]) != (b"teffacct", 2):
-            raise ValueError(f"{path}: not a file of accounts of version 2")
+        if (self.header["magic"], self.header["version"]) != (b"teffacct", 3):
+            raise ValueError(f"{path}: not a file of accounts of version 3")
         blocks = np.frombuffer(content[HEADER.itemsize :], BLOCK).copy()
         self.blocks = blocks[blocks["seat"] > 0]
         first, last = self.header["first"], self.header["last"]
@@ -59,6 +61,10 @@ class Accounts:
         sites = self.sites[np.isin(self.sites["what"], numbers)]
         own = sites["segments"].sum() * float(self.header["own"])
         return int(sites["count"].sum()), (float(sites["time"].sum()) - own) * self.ns
+
+    def in_bodies(self) -> float:
+        """The threads' time in bodies, and at most in which the threads had no core within."""
+        return float(self.states["body"] + self.states["displaced"])
 
     def in_regions(self) -> float:
         """The threads' time in parallel regions."""

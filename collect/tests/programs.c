@@ -306,6 +306,22 @@ static long waiting_maker(void) {  // all sorts of tasks that run at once
   return number / 2 * 3;
 }
 
+static long two_tasks(void) {
+#pragma omp parallel
+#pragma omp single
+  {
+    for (long i = 0; i < number; ++i) {
+#pragma omp task
+      spin(length);
+    }
+    for (long i = 0; i < 2 * number; ++i) {
+#pragma omp task
+      spin(length / 2);
+    }
+  }
+  return 3 * number;
+}
+
 static long sites(void) {  // 400 different bodies
 #define BODY                          \
   {                                   \
@@ -386,13 +402,13 @@ static long forked_within(void) {  // the child ends the task in which it was bo
 static const struct {
   const char* name;
   long (*run)(void);
-} cases[] = {CASE(dynamic_loop),  CASE(started_loops), CASE(static_loop), CASE(regions),      CASE(barrier),
-             CASE(tasks),         CASE(untied),        CASE(recursion),   CASE(stencil),      CASE(chain),
-             CASE(doacross),      CASE(taskloop),      CASE(nested),      CASE(crowd),        CASE(imbalance),
-             CASE(producer),      CASE(sections),      CASE(locks),       CASE(detached),     CASE(cancelled),
-             CASE(waiting_maker), CASE(sites),         CASE(none),        CASE(empty_chunks), CASE(threads),
-             CASE(killed),        CASE(aborted),       CASE(left),        CASE(replaced),     CASE(forked),
-             CASE(forked_within)};
+} cases[] = {CASE(dynamic_loop),  CASE(started_loops), CASE(static_loop), CASE(regions),  CASE(barrier),
+             CASE(tasks),         CASE(untied),        CASE(recursion),   CASE(stencil),  CASE(chain),
+             CASE(doacross),      CASE(taskloop),      CASE(nested),      CASE(crowd),    CASE(imbalance),
+             CASE(producer),      CASE(sections),      CASE(locks),       CASE(detached), CASE(cancelled),
+             CASE(waiting_maker), CASE(two_tasks),     CASE(sites),       CASE(none),     CASE(empty_chunks),
+             CASE(threads),       CASE(killed),        CASE(aborted),     CASE(left),     CASE(replaced),
+             CASE(forked),        CASE(forked_within)};
 
 int main(int count, char** words) {
   length = count > 2 ? atof(words[2]) * 1e3 : 1e5;

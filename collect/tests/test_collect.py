@@ -10,11 +10,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-from accounts import Accounts  # noqa: E402
+from accounts import SEGMENT, Accounts  # noqa: E402
 
 LIBRARY = HERE.parents[1] / ".teff" / "build" / "lib" / "libteff_collect.so"
 COMPILERS = {"libgomp": ("gcc",), "libomp": ("clang-19", "clang")}
@@ -78,14 +79,14 @@ def test_accounts_add_up_to_threads_times_time(program: Path, tmp_path: Path, ca
     assert done.code == 0
     assert len(accounts.seats) == 2
     assert accounts.in_regions() == pytest.approx(2 * done.said["wall"], rel=0.03)
-    assert accounts.states["body"] >= 0.99 * done.said["work"]
+    assert accounts.in_bodies() >= 0.99 * done.said["work"]
 
 
 def test_threads_of_nested_regions_are_all_seen(program: Path, tmp_path: Path) -> None:
     done = run(tmp_path / "out", program, "nested", "200", "100")
     [accounts] = done.accounts
     assert len(accounts.seats) >= 4
-    assert accounts.states["body"] >= 0.99 * done.said["work"]
+    assert accounts.in_bodies() >= 0.99 * done.said["work"]
     assert accounts.in_regions() <= 1.03 * len(accounts.seats) * done.said["wall"]
 
 
@@ -102,7 +103,45 @@ def test_every_body_is_counted_and_timed(program: Path, tmp_path: Path, case: st
     done = run(tmp_path / "out", program, case, "20", "400")
     count, time = done.accounts[0].bodies(*TASKS)
     assert count == done.said["bodies"]
-    assert 0.99 * done.said["work"] <= time <= 2 * done.said["wall"]
+    assert 0.99 * done.said["work"] <= time + done.accounts[0].states["displaced"] <= 2 * done.said["wall"]
+
+
+def test_tasks_are_of_their_functions(program: Path, tmp_path: Path) -> None:
+    """Compilers merge the calls that make tasks of different functions."""
+    done = run(tmp_path / "out", program, "two_tasks", "1", "100")
+    sites = done.accounts[0].sites
+    tasks = sites[(sites["what"] == list(done.accounts[0].header["kinds"]).index(b"task")) & (sites["count"] > 0)]
+    counted = {number: int(tasks["count"][tasks["function"] == number].sum()) for number in set(tasks["function"])}
+    assert sorted(counted.values()) == [100, 200]
+    assert 0 not in counted
+
+
+def test_a_thread_without_a_core_is_in_no_body(program: Path, tmp_path: Path) -> None:
+    """Two threads share a core."""
+    done = run(
+        tmp_path / "out", "taskset", "-c", str(min(os.sched_getaffinity(0))), program, "dynamic_loop", "100", "2000"
+    )
+    [accounts] = done.accounts
+    assert accounts.states["displaced"] > 0.3 * accounts.in_regions()
+    assert accounts.bodies("chunk")[1] < 1.3 * done.said["wall"]
+
+
+def test_the_last_segments_of_each_thread_are_noted(program: Path, tmp_path: Path) -> None:
+    noted = 64
+    done = run(tmp_path / "out", program, "dynamic_loop", "100", "300", TEFF_SEGMENTS=str(noted))
+    body = list(done.accounts[0].header["states"]).index(b"body")
+    kind = list(done.accounts[0].header["kinds"]).index(b"chunk")
+    files = sorted((tmp_path / "out").glob("*.segments"))
+    assert len(files) == 2
+    for block, file in zip(done.accounts[0].blocks, files, strict=True):
+        assert block["segments_noted"] > noted
+        segments = np.roll(np.fromfile(file, SEGMENT), -int(block["segments_noted"]))
+        assert len(segments) == noted
+        lengths = np.diff(segments["until"].astype(float)) * done.accounts[0].ns
+        assert min(lengths) >= 0
+        chunks = lengths[(segments["did"][1:] == body) & (segments["what"][1:] == kind)]
+        assert len(chunks) > noted // 3
+        assert min(chunks) >= 100e3
 
 
 def test_every_body_of_many_threads_is_counted(program: Path, tmp_path: Path) -> None:
@@ -114,7 +153,7 @@ def test_an_untied_task_is_one_body_whatever_its_parts(program: Path, tmp_path: 
     done = run(tmp_path / "out", program, "untied", "50", "300")
     count, time = done.accounts[0].bodies("task")
     assert count == 200
-    assert time >= 0.99 * done.said["work"]
+    assert time + done.accounts[0].states["displaced"] >= 0.99 * done.said["work"]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +168,7 @@ def test_an_untied_task_is_one_body_whatever_its_parts(program: Path, tmp_path: 
 def test_a_known_idle_time_has_its_cause(program: Path, tmp_path: Path, case: str, state: str, lengths: int) -> None:
     for attempt in range(3):
         [accounts] = run(tmp_path / str(attempt), program, case, "40000", "8").accounts
-        others = ("serial", "body", "runtime", "start")
+        others = ("serial", "body", "runtime", "start", "displaced")
         idle = {name: time for name, time in accounts.states.items() if name not in others}
         if max(idle, key=idle.__getitem__) == state and idle[state] > 0.75 * lengths * 40e6:
             return  # a busy machine may hold a thread back before it waits

@@ -68,7 +68,8 @@ def test_a_body_runs_from_one_waiting_call_to_the_next(tmp_path: Path, case: str
     for said, accounts in over_two_ranks(tmp_path / "out", program, case, "500", "100"):
         count, time = accounts.bodies("between_waits")
         assert count == 101
-        assert time == pytest.approx(said["work"], rel=0.05)  # with what interrupts the rank between two clocks
+        assert time <= 1.05 * said["work"]  # with what interrupts the rank between two clocks
+        assert said["work"] <= 1.05 * (time + accounts.states["displaced"])
 
 
 def last_wait(accounts: Accounts) -> float:
@@ -86,7 +87,8 @@ def test_the_idle_share_is_what_the_ranks_see(tmp_path: Path) -> None:
     waits = sum(accounts.bodies("collective")[1] - last_wait(accounts) for _, accounts in ranks)
     assert waits == pytest.approx(idle, rel=0.03)
     for _, accounts in ranks:
-        assert accounts.bodies("collective")[1] == pytest.approx(accounts.states["message"], rel=0.01)
+        waited, message = accounts.bodies("collective")[1], accounts.states["message"]
+        assert message <= 1.01 * waited <= 1.02 * (message + accounts.states["displaced"])
 
 
 def test_a_wait_belongs_to_its_call_its_cause_and_its_partner(tmp_path: Path) -> None:
@@ -106,7 +108,7 @@ def test_a_call_of_fortran_is_the_program_s_own(tmp_path: Path, binding: str) ->
     program = compiled(binding, tmp_path)
     _, (said, accounts) = over_two_ranks(tmp_path / "out", program)
     assert accounts.bodies("between_waits")[0] == 101
-    assert accounts.states["body"] == pytest.approx(said["work"], rel=0.03)
+    assert accounts.states["body"] <= 1.03 * said["work"] <= 1.06 * accounts.in_bodies()
     for site in accounts.sites[accounts.sites["count"] > 0]:
         assert accounts.header["modules"][site["module"]]["path"].decode() == str(program)
 
@@ -116,7 +118,7 @@ def test_a_rank_with_threads_has_one_account_of_each(tmp_path: Path) -> None:
     for said, accounts in over_two_ranks(tmp_path / "out", program, "many_threads", "300", "50"):
         assert len(accounts.seats) == 2
         assert accounts.bodies("region")[0] == 100
-        assert accounts.bodies("region")[1] == pytest.approx(said["work"], rel=0.03)
+        assert accounts.bodies("region")[1] <= 1.03 * said["work"] <= 1.06 * accounts.in_bodies()
         assert accounts.bodies("collective")[0] == 51
 
 

@@ -10,7 +10,7 @@ from tefflab.profiles.accounts import BLOCK, HEADER, MAGIC, VERSION
 
 STATES = [
     *("absent", "serial", "body", "counted", "creation", "dispatch", "imbalance", "task_not_made", "task_not_begun"),
-    *("dependences", "message", "lock", "runtime", "start"),
+    *("dependences", "message", "lock", "runtime", "start", "displaced"),
 ]
 KINDS = [
     *("others", "region", "share", "chunk", "section", "single", "task", "taskloop"),
@@ -22,13 +22,15 @@ PROGRAM, RUNTIME = 0, 1  # modules
 
 @dataclass(frozen=True)
 class Bodies:
-    """Of a site: so many of one length in nanoseconds, without the collector's part."""
+    """Of a site: so many of one length in nanoseconds, without the collector's part. The address is of a byte of the
+    code, as is that of a task's function."""
 
     address: int
     kind: str
     count: int
     length: int
     partner: int | None = None
+    function: int | None = None
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class Accounts:
             own["times"][STATES.index(state)] = RATE * time
         for place, each in enumerate(thread.bodies, 1):
             site, ticks = own["sites"][place], RATE * (each.length + self.own)
-            site["address"], site["module"], site["runtime"] = each.address, PROGRAM, RUNTIME
+            site["address"], site["module"], site["runtime"] = each.address and each.address + 1, PROGRAM, RUNTIME
             site["what"], site["count"], site["timed"], site["segments"] = (
                 KINDS.index(each.kind),
                 each.count,
@@ -88,6 +90,7 @@ class Accounts:
             )
             site["time"], site["longest"] = each.count * ticks, ticks
             site["partner"] = 0 if each.partner is None else 1 + each.partner
+            site["function"] = each.function or 0
             octave = ticks.bit_length() - 1
             site["lengths"][(octave - 4) * 4 + (ticks >> (octave - 2) & 3)] = each.count
         return block.tobytes()

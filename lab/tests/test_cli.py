@@ -253,7 +253,7 @@ def test_what_follows_two_dashes_is_another_program_s(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(monkeypatch, "explain", "--cases", "serial", "--", "prog", "-h", "--json") == BAD_INPUT
-    assert "are for spawn patterns" in capsys.readouterr().err
+    assert "--cases: is not for a program behind --" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [[], ["compare"], ["metg", "-width", "4"], ["run"]])
@@ -314,6 +314,10 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
         (["measure", "spwan"], "No such command 'spwan'. Did you mean 'spawn'? See teff measure --help"),
         (["simulate", "--picture", ""], "'--picture': it names nothing; leave it out for the usual"),
         (["simulate", "--picture", "/"], "--picture /: is a folder; name the picture in it"),
+        (
+            ["simulate", "--picture", "x.json"],
+            "--picture x.json: would be a timeline; teff explain makes it of a program",
+        ),
         (["simulate", "--picture", "/nowhere/a"], "--picture /nowhere/a: No such file or directory; name a file that"),
         (["export", "-o", "rows.json"], "-o rows.json: no format ends so; say one by --as: csv, md, gbench"),
         (["compare", "a", "b", "--minutes", "1"], "--minutes: is for what is measured now, with --fail-if-slower"),
@@ -363,6 +367,8 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
         (["metg", "--minutes", "abc"], "--minutes abc: give a number from 0.1 on, as --minutes 5"),
         (["metg", "--minutes", "0.05"], "--minutes 0.05: give a number from 0.1 on, as --minutes 5"),
         (["explain", "spawn", "--seconds", "50%"], "--seconds 50%: give a number from 0.01 to 600, as --seconds 3"),
+        (["explain", "--fail-below", "0.8"], "--fail-below 0.8: say 80% if it is a share of one, else 0.8%"),
+        (["explain", "--fail-below", "101%"], "--fail-below 101%: give a number from 0.1 to 100, as --fail-below 5%"),
         (["metg", "--minutes", "inf"], "--minutes inf: give a number from 0.1 on, as --minutes 5"),
         (["metg", "--threshold", "2"], "--threshold 2: give a number from 0.05 to 0.95, as --threshold 0.5"),
         (["measure", "spawn", "--rounds", "2.5"], "--rounds 2.5: give a whole number from 2 on, as --rounds 25"),

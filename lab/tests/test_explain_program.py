@@ -15,10 +15,11 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 
-from accounts_files import Accounts, Bodies, Thread
+from accounts_files import KINDS, STATES, Accounts, Bodies, Thread
 from conftest import MACHINE, teff, write_system
 from pictures import data, words
 from samples import sitting
@@ -26,7 +27,7 @@ from tefflab import project_root
 from tefflab.benchmarks.compared import ComparedPlan
 from tefflab.cli import explaining_programs
 from tefflab.cli.explaining_programs import Setting
-from tefflab.errors import BAD_INPUT, INTERRUPTED
+from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED
 from tefflab.host.machine import read_machine
 from tefflab.profiles import collecting, grain_picture, measured_here, program_report, symbols
 from tefflab.profiles.accounts import BLOCK, HEADER, read_accounts
@@ -35,6 +36,7 @@ from tefflab.profiles.measured_here import Curve, curves_of
 from tefflab.profiles.pricing import Price
 from tefflab.profiles.states import Observed, Process, Site, bin_of
 from tefflab.profiles.symbols import names_of
+from tefflab.profiles.timeline import SEGMENT, write_timeline
 from tefflab.records.plan import Case
 from tefflab.records.store import Store
 from tefflab.systems.registry import Registry
@@ -116,7 +118,7 @@ def test_a_process_that_was_killed_counts_until_it_was_last_seen(tmp_path: Path)
         (replace(FINE, threads=(), header={"lost_threads": 2}).content(), "there was no room for accounts"),
         (FINE.content()[: HEADER.itemsize - 1], "torn: it has no header"),
         (b"x" + FINE.content()[1:], "torn: it has no header"),
-        (replace(FINE, header={"version": 9}).content(), "is of version 9, and this lab reads 2"),
+        (replace(FINE, header={"version": 9}).content(), "is of version 9, and this lab reads 3"),
         (FINE.content()[: HEADER.itemsize + BLOCK.itemsize - 1], "no thread was seen"),
         (replace(FINE, header={"block_size": 5}).content(), "torn: its sizes"),
         (replace(FINE, header={"last": (1000, 500)}).content(), "before its clock was compared twice"),
@@ -147,6 +149,41 @@ def test_programs_one_after_the_other_are_all_in_parallel_regions(tmp_path: Path
     assert of.width == pytest.approx(2 * 4 / 3)
 
 
+@pytest.mark.parametrize(("line", "places"), [("/a.cpp:{}", ["a.cpp:300", "a.cpp:200"]), ("??", ["main()"])])
+def test_tasks_of_merged_calls_have_the_lines_of_their_functions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, places: list[str]
+) -> None:
+    """Without lines, the call tells more: the functions of Clang's tasks have no names."""
+    monkeypatch.setattr(
+        symbols, "ask_addr2line", lambda _, offsets: [[("main", line.format(offset))] for offset in offsets]
+    )
+    monkeypatch.setattr(symbols, "_has_symbols", lambda _: True)
+    of_one_call = [Bodies(100, "task", each, 2000, function=100 * each) for each in (2, 3)]
+    of, _ = read(tmp_path, Accounts([Thread({"body": 2 * MS}, of_one_call)], 2 * MS))
+    assert [each.place for each in of.sites] == places
+
+
+def test_a_timeline_has_the_last_segments_of_each_thread(tmp_path: Path) -> None:
+    """A file of four segments: the oldest one has no begin, then a thread makes tasks, is outside, is in a chunk."""
+    content = np.frombuffer(FINE.content(), np.uint8).copy()
+    seats = content[HEADER.itemsize :].view(BLOCK)
+    seats["segments_noted"] = [6, 0]
+    (tmp_path / "1.accounts").write_bytes(content.tobytes())
+    of_chunk = (0x101, 0, KINDS.index("chunk"))
+    states = [STATES.index(each) for each in ("serial", "body", "dispatch", "creation")]
+    ring = zip([13_000, 15_000, 1000, 7000], [of_chunk] * 4, states, strict=True)
+    np.array([(until, *site, did) for until, site, did in ring], SEGMENT).tofile(tmp_path / "1.accounts.1.segments")
+    said = write_timeline(tmp_path, tmp_path / "out.tl")
+    assert said == f"wrote {tmp_path / 'out.tl'}, for ui.perfetto.dev"
+    named, making, chunk = json.loads((tmp_path / "out.tl").read_text())["traceEvents"]
+    assert named["args"] == {"name": "process 42"}
+    assert (making["name"], making["dur"]) == ("making tasks", pytest.approx(3.0))
+    assert (chunk["name"], chunk["dur"]) == ("program + 0x100", pytest.approx(1.0))
+    assert chunk["ts"] - making["ts"] == pytest.approx(3.0 + 3.0)
+    assert "is not written" in write_timeline(tmp_path / "nothing", tmp_path / "out.tl")
+    assert "can't be written" in write_timeline(tmp_path, tmp_path)
+
+
 def test_samples_without_room_for_their_place_are_samples(tmp_path: Path) -> None:
     samples = [Bodies(0x100, "sample", 10, MS), Bodies(0, "others", 30, MS)]
     of, _ = read(tmp_path, Accounts([Thread({"body": 40 * MS}, samples)], 40 * MS))
@@ -172,14 +209,13 @@ def test_an_address_is_named_by_line_or_function_or_module(tmp_path: Path, flags
     begin = next(int(line.split()[0], 16) for line in listed if "relax" in line)
     if strips:
         subprocess.run(["strip", program], check=True)
-    within = (str(program), begin + 8)
-    found = names_of([(str(program), begin), within, ("/gone", 0x10)])
+    first, within = (str(program), begin + 1), (str(program), begin + 8)
+    found = names_of([first, within, ("/gone", 0x10)])
     if strips:
-        assert found[str(program), begin] == f"solver + {begin:#x}"
+        assert found[first] == f"solver + {begin:#x}"
     else:
-        assert found[str(program), begin] == ("solver.cpp:2" if flags else "relax()")
-        assert found[within] == ("solver.cpp:2" if flags else "relax()")
-    assert found["/gone", 0x10] == "gone + 0x10"
+        assert found[first] == found[within] == ("solver.cpp:2" if flags else "relax()")
+    assert found["/gone", 0x10] == "gone + 0xf"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +237,7 @@ def test_the_line_of_a_construct_is_that_of_its_own_function(
 def test_a_module_that_addr2line_can_not_read_has_offsets(tmp_path: Path) -> None:
     module = tmp_path / "module"
     module.write_text("no program")
-    assert names_of([(str(module), 16)]) == {(str(module), 16): "module + 0x10"}
+    assert names_of([(str(module), 16)]) == {(str(module), 16): "module + 0xf"}
 
 
 def test_a_coarser_grain_saves_its_part_of_creation_dispatch_and_scheduling() -> None:
@@ -294,7 +330,8 @@ def test_the_advised_grain_is_as_coarse_as_it_must_be_and_leaves_bodies_for_all_
     assert factor(1_000_000, 30.0) == 64
     assert factor(1_000_000, 3.0, regions=10_000) == 4  # 25 a thread in each region: 6 of them are left
     assert factor(16, 3.0) == 1
-    assert factor(16, 3.0, kind="share") == 64  # regions may be larger whatever their number
+    assert factor(16, 3.0, regions=1000, kind="share") == 64  # a region may have one part a thread
+    assert factor(16, 3.0, regions=4, kind="share") == 4
 
 
 def test_equal_shares_that_wait_at_short_regions_wait_for_the_runtime_and_unequal_ones_for_each_other() -> None:
@@ -308,16 +345,24 @@ def test_equal_shares_that_wait_at_short_regions_wait_for_the_runtime_and_unequa
     assert few.seconds["imbalance"] == pytest.approx(4.0, rel=0.01)
 
 
-def test_rare_long_bodies_are_pauses_as_far_as_cpu_time_lacks() -> None:
-    lengths = {bin_of(1e-6): 1_000_000, bin_of(0.01): 100}
-    own = Site("solver.cpp:7", "chunk", "libomp", 1_000_100, 2.0, lengths)
-    of = observed({"body": 1.0}, own, width=2)
-    assert own.pauses == pytest.approx(1.0, rel=0.15)
-    assert Price(of, 1.0, 1.0, cpu=2.0).work == pytest.approx(2.0)
-    assert Price(of, 1.0, 1.0, cpu=1.5).work == pytest.approx(1.5)
-    assert Price(of, 1.0, 1.0, cpu=0.1).work == pytest.approx(2.0 - own.pauses)
-    common = replace(own, count=1100, lengths={bin_of(1e-6): 1_000, bin_of(0.01): 100})  # one of ten is no rarity
-    assert common.pauses == 0
+def test_time_without_a_core_is_left_out() -> None:
+    """The collected run took 0.5 s of CPU time more than the plain one, and others had the cores for 2 s of its 4."""
+    of = observed({"body": 1.2, "dispatch": 0.8, "displaced": 2.0}, site("task", 480_000, 10e-6))
+    run = collected(of, 0.0, 4.0)
+    beside = replace(run, plain=(Run(3.0, 6.0, 0, others=6.0),), collected=Run(4.0, 8.0, 0, others=8.0))
+    assert beside.undisturbed(beside.collected) == pytest.approx(2.0)
+    assert beside.seconds == pytest.approx(1.5)
+    assert beside.disturbed == pytest.approx(0.5)
+    alone = replace(beside, plain=(replace(beside.plain[0], others=0.4),))
+    assert alone.seconds == pytest.approx(2.0)  # a plain run that had the cores waited by itself
+    waiting = observed({"body": 1.2, "imbalance": 0.8, "displaced": 0.8}, site("task", 480_000, 10e-6))
+    assert waiting.seconds["imbalance"] == pytest.approx(4 * 0.8 * 1.2 / 2.0)
+    assert waiting.displaced == pytest.approx(4 * (0.8 + 0.8 * 0.8 / 2.0))
+    price = program_report.price_of(beside)
+    assert price.efficiency == pytest.approx(0.8)
+    assert price.seconds["dispatch"] == pytest.approx(1.2)
+    assert price.forecast(4).speedup.low < replace(price, disturbed=0).forecast(4).speedup.low
+    assert "for 50 % of the time" in text_of(beside)
 
 
 def test_the_report_says_what_the_grain_costs_and_what_another_one_gives() -> None:
@@ -334,6 +379,33 @@ def test_the_report_says_what_the_grain_costs_and_what_another_one_gives() -> No
     stretched = text_of(collected(observed({"body": 1.6}, site("chunk", 16_000_000, 4e-7)), 1.0, 1.6))
     assert "Efficiency now: 100 %" in stretched
     assert "Collecting made bodies longer than the plain run leaves room for" in stretched
+    for length, runtime, is_said in ((9e-7, "oneTBB", True), (1.1e-6, "oneTBB", False), (9e-7, "libomp", False)):
+        short = observed({"body": 1.0, "dispatch": 0.1}, site("task", round(4 / length), length, runtime))
+        assert ("of oneTBB costs lies in its body" in text_of(collected(short, 1.1, 1.1))) == is_said
+
+
+def test_a_line_that_has_next_to_no_time_and_costs_nothing_has_no_row() -> None:
+    chunks, region = site("chunk", 1_000_000, 4e-6), replace(site("region", 39, 17e-9), place="range.h:230")
+    text = text_of(collected(observed({"body": 1.0, "dispatch": 0.1}, chunks, region), 1.1, 1.1))
+    assert "range.h:230" not in text
+    assert "1 more line has less time." in text
+    begun = text_of(collected(observed({"body": 1.0, "runtime": 0.1}, chunks, region), 1.1, 1.1))
+    assert "range.h:230" in begun
+    assert "more line" not in begun
+    assert "range.h:230" in text_of(collected(observed({"body": 1.0}, region), 1.0, 1.0))
+
+
+def test_a_few_regions_are_counted_in_whole_numbers_and_never_fewer_than_one() -> None:
+    of = observed({"body": 1.0, "runtime": 1.0}, site("region", 8, 0.5), regions=2)
+    text = text_of(collected(of, 2.0, 2.0))
+    assert "makes 8 parts of regions of 500 ms; 50 % of the time is libomp's. Twice as much work in a region:" in text
+
+
+def test_samples_know_no_parallel_regions() -> None:
+    text = text_of(collected(observed({"body": 0.6, "wait": 0.4}, site("sample", 2400, 1e-3), serial=1.0), 2.0, 2.0))
+    assert "Efficiency now: 60 % of the threads' time is the program's own." in text
+    assert "50 % of the program's time is before the first sample" in text
+    assert "regions" not in text
 
 
 def test_the_report_names_waits_and_serial_parts() -> None:
@@ -436,10 +508,11 @@ def test_curves_are_those_that_were_measured_last_here_with_as_many_workers(tmp_
                 kept.append("estimates", row | {"system_id": "failed", "value": None})
                 kept.append("estimates", row | {"system_id": "disturbed", "value": 2 * length})
                 kept.append("estimates", row | {"workers": 1, "value": length + 1e-5})
-    (last,) = curves_of(registry, "chunk", 2)
+    (last,), why = curves_of(registry, "chunk", 2)
+    assert not why
     assert last.costs == {length: pytest.approx(2e-7) for length in (1e-6, 1e-5, 1e-4)}
     assert (last.source, last.title) == ("2026-02:2026-02", "OpenMP (libomp)")
-    assert not curves_of(registry, "recursion", 2)
+    assert curves_of(registry, "recursion", 2) == ([], "fewer than 3 lengths of bodies were measured")
 
 
 def test_a_picture_has_a_line_for_each_curve() -> None:
@@ -496,7 +569,12 @@ def test_a_setting_grows_with_the_grain_or_shrinks(command: str, factor: float, 
         (["--", "/nowhere"], "/nowhere can't be started"),
         (["--curve", "lulesh"], "--curve: is for a program behind --"),
         (["--fail-below", "80%", "lulesh"], "--fail-below: is for a program behind --"),
-        (["--systems", "teff", "--", "true"], "are for spawn patterns"),
+        (["--", "/etc/passwd"], "/etc/passwd can't be started: it is there, but can't be executed"),
+        (["--", "./"], "./ can't be started: it is there, but can't be executed"),
+        *(
+            ([*words, "--", "true"], f"{words[0]}: is not for a program behind --")
+            for words in (["--nosuch"], ["lulesh"], ["--seconds", "1"], ["--metg", "1us"], ["--systems", "teff"])
+        ),
     ],
 )
 def test_a_wrong_command_line_is_refused(
@@ -561,9 +639,13 @@ def test_curves_are_measured_on_demand_and_found_again(
         commanded,
         "quick",
         f'[[program]]\nbenchmark = "micro"\nname = "one"\ntitle = "Quick (libgomp)"\nprogram = "{micro}"\n'
-        f'command = ["{sys.executable}", "{{program}}", "quick", "100"]\n',
+        f'command = ["{sys.executable}", "{{program}}", "quick", "100000"]\n',
     )
     program = leaving(tmp_path, FINE)
+    assert teff(monkeypatch, "explain", "--runs", "1", "--curve", "--", *program) == FAILED
+    assert "there is no curve: even the longest bodies kept only 3% of the time: other" in capfd.readouterr().err
+    quick = commanded / "bench" / "systems" / "quick" / "system.toml"
+    quick.write_text(quick.read_text().replace("100000", "100"))
     for asked in (["--curve"], []):  # a task costs 100 ns, give or take 10, and the chunks last as long
         assert teff(monkeypatch, "explain", "--runs", "1", *asked, "--", *program) == 0
         told = " ".join(capfd.readouterr().out.split())
@@ -651,17 +733,27 @@ def test_a_program_in_which_nothing_was_seen_ends_with_a_reason(
         in capfd.readouterr().err
     )
     assert teff(monkeypatch, "explain", "--", "sh", "-c", "kill -9 $$") == 128 + 9
+    assert teff(monkeypatch, "explain", "--", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done") == 1
+    assert "starts programs that the collector can't enter" in capfd.readouterr().err
+
+
+@pytest.mark.usefixtures("commanded")
+def test_the_report_says_that_only_the_first_run_had_a_pipe_as_its_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    without_collector(monkeypatch)
     reads, writes = os.pipe()
     os.close(writes)
     own = os.dup(0)
     try:
         os.dup2(reads, 0)
-        assert teff(monkeypatch, "explain", "--", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done") == 1
+        for runs, is_said in (("2", True), ("1", False)):
+            assert teff(monkeypatch, "explain", "--runs", runs, "--", *leaving(tmp_path, FINE)) == 0
+            told = " ".join(capfd.readouterr().out.split())
+            assert ("only the first run could read: say --runs 1, or give a file." in told) == is_said
     finally:
         os.dup2(own, 0)
-    said = capfd.readouterr().err
-    assert "starts programs that the collector can't enter" in said
-    assert "say --runs 1, or give a file" in said
+        os.close(reads)
 
 
 def test_a_rank_s_waits_are_no_bodies_and_name_their_partner(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from tefflab.systems.setup import ensure
 from tefflab.systems.systems import BENCH_FOLDER, usable_cores
 
 _PATTERNS, _APPS = "spawn", "apps"  # kinds of benchmark
+_SECONDS = 3.0  # of each system and pattern
 
 
 def explain(
@@ -58,8 +59,10 @@ def explain(
     kind, _, case = (target or "").partition(":")
     of_programs = {"--apply": applies, "--curve": curve, "--also": also, "--fail-below": fail_below}
     if programs:
-        if target or systems or any(patterns[name] for name in ("cases", "workers")):
-            raise InputError("--systems, --cases and --workers are for spawn patterns")
+        of_others = {"--systems": systems, "--tasks": tasks, "--metg": metg, "--ranks": ranks}
+        of_others |= {f"--{name}": said for name, said in patterns.items()}
+        for word in filter(None, (target, *flags, *filter(of_others.get, of_others))):
+            raise InputError(f"{word}: is not for a program behind --; see --help")
         explain_program(
             registry, programs, runs, picture, fail_below, also, applies=applies, curve=curve, as_json=as_json
         )
@@ -100,7 +103,7 @@ def profile_patterns(
     systems: Sequence[str],
     cases: Sequence[str],
     workers: int | None,
-    seconds: float,
+    seconds: float | None,
     *,
     functions: bool,
     as_json: bool,
@@ -114,7 +117,7 @@ def profile_patterns(
     for program, case in spawn_profile.profiled_cases(programs, cases, is_chosen=bool(systems)):
         try:
             with progress().status(f"{program.id}: {case.name}"):
-                spent = spawn_profile.take_profile(program, case.name, case.flags, count, seconds)
+                spent = spawn_profile.take_profile(program, case.name, case.flags, count, seconds or _SECONDS)
         except TeffError as error:  # of one pattern: it may have the others
             progress().print(f"teff: {escape(str(error))}", soft_wrap=True)
             failed = True

@@ -30,6 +30,7 @@ from tefflab.profiles import grain_picture, program_report
 from tefflab.profiles.collecting import collect, collector, launched, why_unseen
 from tefflab.profiles.measured_here import Curve, curves_of
 from tefflab.profiles.pricing import Forecast, Price
+from tefflab.profiles.timeline import TIMELINE
 from tefflab.records.store import Store
 from tefflab.systems.programs import ask_cases
 from tefflab.systems.registry import Registry
@@ -114,18 +115,19 @@ def explain_program(
     library = collector(registry, now)
     spinning = Selection(registry, SPINNING, all_ways=True).set_up() if curve else []  # if that fails: before the runs
     warn_of_others(progress())
-    run = collect(now, library, runs, stdout=2 if as_json else None)
+    timeline = picture if picture and picture.suffix == TIMELINE else None
+    run = collect(now, library, runs, timeline, stdout=2 if as_json else None)
     if not run.observed.sites:
         faults = "; ".join(run.faults) or why_unseen(now, run.collected)
         raise TeffError(f"nothing of {now[0]} was seen: {faults}", exit_code=run.exit_code or FAILED)
     price = program_report.price_of(run)
-    curves, ended = _curves(registry, price, [] if run.collected.interrupted else spinning)
+    curves, code = _curves(registry, price, [] if run.collected.interrupted else spinning)
     text = shlex.join(now)
-    if picture:
+    if picture and not timeline:
         draw(grain_picture.draw(price, text, curves), picture)
     lines = program_report.rows(now, run, curves)
     tell(as_json, lambda: lines, lambda: program_report.report(text, run, curves))
-    if run.collected.interrupted or ended:
+    if run.collected.interrupted or code == INTERRUPTED:
         raise Exit(INTERRUPTED)
     tries = [_Try(text, as_set or "as it is")]
     for each in price.forecasts if applies else ():
@@ -137,18 +139,17 @@ def explain_program(
         _try_in_turns(registry, tries, as_json=as_json)
     elif applies:
         say("--apply: the advice is to leave the grain as it is")
-    if run.exit_code:
-        raise Exit(run.exit_code)
-    if fail_below is not None and price.efficiency < fail_below:
+    if not run.exit_code and fail_below is not None and price.efficiency < fail_below:
         say(f"the efficiency is {price.efficiency:.1%}, and --fail-below asks for {fail_below:.0%}")
-        raise Exit(FAILED)
+        code = FAILED
+    if code := run.exit_code or code:
+        raise Exit(code)
 
 
-def _curves(registry: Registry, price: Price, here: Sequence[Present]) -> tuple[list[Curve], str]:
-    """Of the shape of the program's dearest bodies, measured anew on the systems `here`; and what ended that, if it did
-    not end by itself."""
+def _curves(registry: Registry, price: Price, here: Sequence[Present]) -> tuple[list[Curve], int]:
+    """Of the shape of the program's dearest bodies, measured anew on the systems `here`; and the exit code of that."""
     if not price.dearest:
-        return [], ""
+        return [], 0
     shape = price.observed.shape(price.dearest)
     workers = min(usable_cores(), max(len(each.threads) for each in price.observed.processes))
     ended = ""
@@ -158,11 +159,11 @@ def _curves(registry: Registry, price: Price, here: Sequence[Present]) -> tuple[
             _, ended = _measured(registry, SPINNING, here, {"cases": [shape]}, title, (workers,))
         else:
             say(f"--curve: no benchmark has {price.dearest.title} as those of {price.dearest.place}")
-            return [], ""
-    found = curves_of(registry, shape, workers)
-    if here and not found:
-        say("--curve: nothing could be measured: other programs had the cores, or it ended too early")
-    return found, ended
+            return [], FAILED
+    found, why = curves_of(registry, shape, workers)
+    if here and why:
+        say(f"--curve: there is no curve: {why}")
+    return found, INTERRUPTED if ended else FAILED if here and why else 0
 
 
 def _measured(

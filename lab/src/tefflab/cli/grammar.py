@@ -272,7 +272,7 @@ class File(click.Path):
 
 class Number(click.ParamType[float]):
     """A number: whole ones alone where the example is one. The user may add one of `units`, which multiplies it. The
-    command gets the number times `scale`."""
+    command gets the number times `scale`. A number up to `unclear` needs a unit: it may be meant as a share of one."""
 
     name = "number"
 
@@ -284,15 +284,17 @@ class Number(click.ParamType[float]):
         *,
         units: Mapping[str, float] | None = None,
         scale: float = 1,
+        unclear: float = 0,
     ) -> None:
         self._example, self._least, self._most = example, least, most
-        self._units, self._scale = units or {}, scale
+        self._units, self._scale, self._unclear = units or {}, scale, unclear
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         del ctx
         kind = int if isinstance(self._example, int) else float
         words = str(value).strip()
         unit, factor = next((each for each in self._units.items() if words.endswith(each[0])), ("", 1))
+        flag = _flag(param)
         try:
             found = kind(words.removesuffix(unit)) * factor
         except ValueError:
@@ -301,8 +303,10 @@ class Number(click.ParamType[float]):
         if found is None or not math.isfinite(found) or not self._least <= found <= (end or found):
             span = f"from {self._least:g} {'on' if end is None else f'to {end:.15g}'}"
             whole = "whole " * (kind is int)
-            flag = _flag(param)
-            raise InputError(f"{flag} {value}: give a {whole}number {span}, as {flag} {self._example:g}")
+            example = f"{self._example:g}{'%' if self._unclear else ''}"
+            raise InputError(f"{flag} {value}: give a {whole}number {span}, as {flag} {example}")
+        if self._unclear and not unit and found <= self._unclear:
+            raise InputError(f"{flag} {value}: say {100 * found:g}% if it is a share of one, else {found:g}%")
         return found * self._scale
 
 

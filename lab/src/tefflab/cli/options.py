@@ -37,7 +37,7 @@ PERCENT = {"%": 0.01}  # a unit of shares
 FILE = File()
 NAME = Text(completion.systems)
 _NAMES = Text(of_each=str)
-SHARE = Number(5.0, 0.1, 100, units={"%": 1.0}, scale=0.01)  # in per cent
+SHARE = Number(5.0, 0.1, 100, units={"%": 1.0}, scale=0.01, unclear=1)  # in per cent
 _MINUTES = Number(5.0, 0.1, units={"min": 1.0, "m": 1.0, "s": 1 / 60, "h": 60.0}, scale=60)
 _SYSTEMS = "NAME, NAME/WAY or NAME@VERSION, by commas. [all]"
 _CASES = "CASE, KIND:CASE or a group; an unknown one lists them."

@@ -14,6 +14,7 @@ from tefflab.json_lines import json_lines
 from tefflab.measure.measurement import estimated
 from tefflab.output.charts.sheet import Picture, save, save_pages
 from tefflab.output.exports import DASHBOARDS, TEXTS, Exported, to_parquet, to_text
+from tefflab.profiles.timeline import TIMELINE
 from tefflab.records.store import Store, open_sitting, open_sittings, store_name
 from tefflab.systems.naming import parsed
 from tefflab.systems.registry import Registry
@@ -47,6 +48,9 @@ def draw(picture: Picture, file: Path) -> None:
     """Into the file that --picture names."""
     if file.is_dir():
         raise InputError(f"--picture {file}: is a folder; name the picture in it")
+    if file.suffix == TIMELINE:
+        way_out = "teff explain makes it of a program behind --, and teff run --trace of the bench's"
+        raise InputError(f"--picture {file}: would be a timeline; {way_out}")
     with writing("--picture", file):
         files = save(picture, file)
     progress().print(f"teff: drew {files[0]} and {files[1]}", soft_wrap=True)

@@ -4,7 +4,7 @@ Files are read as they are: a process that crashed, or that still runs, leaves w
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from tefflab.profiles.states import OUTSIDE, SAMPLE, WAITS, Process, Site, bin_of
-from tefflab.profiles.symbols import Place, names_of
+from tefflab.profiles.symbols import Place, has_line, names_of
 
-VERSION = 2
+VERSION = 3
 MAGIC = b"teffacct"
 _ADDS_UP = 0.03  # of a thread's time: by so much its accounts may differ
 _RUNTIMES = {"libtbb": "oneTBB"}  # whose users have another name than their library
@@ -49,7 +49,7 @@ SITE = np.dtype(
         *((name, "<u8") for name in ("count", "timed", "segments", "time", "longest", "recent")),
         *((name, "<u4") for name in ("recently", "turn")),
         ("ahead", "<u8"),
-        *((name, "<u4") for name in ("partner", "reserved")),
+        *((name, "<u4") for name in ("partner", "function")),
         ("lengths", "<u8", 156),
     ]
 )
@@ -59,14 +59,15 @@ BLOCK = np.dtype(
         ("since", "<u8"),
         ("regions", "<u8"),
         ("times", "<u8", 16),
-        ("reserved", "<u8", 11),
+        ("segments_noted", "<u8"),
+        ("reserved", "<u8", 10),
         ("sites", SITE, 12),
     ]
 )
 
 
 @dataclass(frozen=True)
-class _File:
+class File:
     """The header and the used blocks; `rate` is a tick's seconds, `ended` the tick at which the process was last
     seen."""
 
@@ -81,28 +82,58 @@ class _File:
     def path(self, module: int) -> str:
         return str(self.header["modules"][module]["path"].decode(errors="replace"))
 
+    @property
+    def name(self) -> str:
+        rank = int(self.header["rank"])
+        return f"rank {rank - 1}" if rank else f"process {self.header['process']}"
+
+    @property
+    def seats(self) -> Any:
+        """The blocks with the states of threads."""
+        return self.blocks[self.blocks["part"] == 0]
+
+    @property
+    def records(self) -> list[Any]:
+        """Of all sites that threads have met."""
+        every = (record for block in self.blocks for record in block["sites"][: int(block["sites_used"])])
+        return [record for record in every if record["count"]]
+
+    def places(self, record: Any) -> Iterator[Place]:
+        """The modules and offsets of a task's function and of its site, in this order. A site without room has no
+        place."""
+        path, begin = self.path(record["module"]), int(self.header["modules"][int(record["module"])]["begin"])
+        if record["function"]:
+            yield path, 1 + (int(record["function"]) - begin) % 2**32
+        if record["address"]:
+            yield path, int(record["address"]) - begin
+
+    def site_name(self, record: Any, names: Mapping[Place, str]) -> str:
+        """Compilers merge the calls that make tasks, and the functions of Clang's tasks have no names of their own."""
+        named = [names[place] for place in self.places(record)]
+        return next(filter(has_line, named), named[-1] if named else "elsewhere")
+
 
 def read_accounts(files: Iterable[Path]) -> tuple[list[Process], list[str]]:
     """The processes in the order of their begin; and a sentence for each file that can't be read."""
-    found: list[tuple[Path, _File]] = []
+    found: list[tuple[Path, File]] = []
     faults: list[str] = []
     for file in files:
-        content = _read(file.read_bytes())
+        content = read_file(file.read_bytes())
         if isinstance(content, str):
             faults.append(f"{file.name}: {content}")
         else:
             found.append((file, content))
     found.sort(key=lambda pair: int(pair[1].header["real_time"]))
-    names = names_of(place for _, file in found for record in _records(file) if (place := _place(file, record)))
-    return [_process(file, names, _name(file)) for _, file in found], faults
+    names = names_of_sites(file for _, file in found)
+    return [_process(file, names) for _, file in found], faults
 
 
-def _name(file: _File) -> str:
-    rank = int(file.header["rank"])
-    return f"rank {rank - 1}" if rank else f"process {file.header['process']}"
+def names_of_sites(files: Iterable[File]) -> dict[Place, str]:
+    """All together: for each module, a program is asked once."""
+    return names_of(place for file in files for record in file.records for place in file.places(record))
 
 
-def _read(content: bytes) -> _File | str:
+def read_file(content: bytes) -> File | str:
     """Or why there is none."""
     if len(content) < HEADER.itemsize or not content.startswith(MAGIC):
         return "torn: it has no header of accounts" if content else _NO_ROOM
@@ -121,36 +152,25 @@ def _read(content: bytes) -> _File | str:
         return "torn: its process ended before its clock was compared twice"
     rate = 1e-9 * (int(last["nanoseconds"]) - int(first["nanoseconds"])) / ticks if ticks > 0 else 1e-9
     ended = int(header["ended"]) or max(int(last["ticks"]), int(blocks["since"].max()))
-    return _File(header, blocks, rate, ended)
+    return File(header, blocks, rate, ended)
 
 
-def _records(file: _File) -> list[Any]:
-    """The records of all sites that threads have met."""
-    return [record for block in file.blocks for record in block["sites"][: int(block["sites_used"])] if record["count"]]
-
-
-def _place(file: _File, record: Any) -> Place | None:
-    """The module and the offset of a site; None if the collector had no room for it."""
-    module = file.header["modules"][int(record["module"])]
-    return (file.path(record["module"]), int(record["address"]) - int(module["begin"])) if record["address"] else None
-
-
-def _process(file: _File, names: Mapping[Place, str], name: str) -> Process:
+def _process(file: File, names: Mapping[Place, str]) -> Process:
     header, states = file.header, file.names("states")
     threads: list[Mapping[str, float]] = []
-    for block in file.blocks[file.blocks["part"] == 0]:
+    for block in file.seats:
         times = dict(zip(states, map(int, block["times"]), strict=False))
         times[states[int(block["now"])]] += max(0, file.ended - int(block["since"]))
         threads.append({state: file.rate * ticks for state, ticks in times.items() if state and ticks})
     kinds = file.names("kinds")
-    if any(kinds[int(record["what"])] == SAMPLE for record in _records(file)):
+    if any(kinds[int(record["what"])] == SAMPLE for record in file.records):
         kinds[0] = SAMPLE  # those at further places, too
-    every = [_site(file, record, kinds, names) for record in _records(file)]
+    every = [_site(file, record, kinds, names) for record in file.records]
     sites = tuple(site for site in every if site.kind not in WAITS)
     waits = tuple(sorted((site for site in every if site.kind in WAITS), key=lambda site: -site.seconds))
     elapsed = file.rate * (file.ended - int(header["started"]))
     return Process(
-        name,
+        file.name,
         tuple(threads),
         elapsed,
         in_regions=max(_within(thread) for thread in threads),
@@ -166,9 +186,9 @@ def _within(thread: Mapping[str, float]) -> float:
     return sum(time for state, time in thread.items() if state not in OUTSIDE)
 
 
-def _site(file: _File, record: Any, kinds: Sequence[str], names: Mapping[Place, str]) -> Site:
+def _site(file: File, record: Any, kinds: Sequence[str], names: Mapping[Place, str]) -> Site:
     """Each segment of a body is longer by the collector's own part."""
-    place, count = _place(file, record), int(record["count"])
+    count = int(record["count"])
     own = int(file.header["own"]) * int(record["segments"])
     lengths = Counter[int]()
     for place_in, bodies in enumerate(map(int, record["lengths"])):
@@ -176,20 +196,20 @@ def _site(file: _File, record: Any, kinds: Sequence[str], names: Mapping[Place, 
             lengths[bin_of(file.rate * max(_middle(file, place_in) - own / count, 1.0))] += bodies
     library = Path(file.path(record["runtime"])).name.partition(".so")[0]
     seconds = file.rate * max(0, int(record["time"]) - own)
-    name, kind = names[place] if place else "elsewhere", kinds[int(record["what"])]
+    name, kind = file.site_name(record, names), kinds[int(record["what"])]
     if record["partner"]:
         name += f", most for rank {int(record['partner']) - 1}"
     return Site(name, kind, _RUNTIMES.get(library, library), count, seconds, Counter() if kind == SAMPLE else lengths)
 
 
-def _middle(file: _File, place: int) -> float:
+def _middle(file: File, place: int) -> float:
     """Of a bin of the file, in ticks."""
     octave, part = divmod(place, int(file.header["bins_per_octave"]))
     of_all = int(file.header["bins_per_octave"])
     return float(2 ** (int(file.header["first_octave"]) + octave) * (1 + (part + 0.5) / of_all))
 
 
-def _remarks(file: _File, threads: Sequence[Mapping[str, float]], sites: Sequence[Site], elapsed: float) -> list[str]:
+def _remarks(file: File, threads: Sequence[Mapping[str, float]], sites: Sequence[Site], elapsed: float) -> list[str]:
     """The faults of the accounts that a reader has to know."""
     found = []
     if not int(file.header["ended"]):
@@ -198,7 +218,7 @@ def _remarks(file: _File, threads: Sequence[Mapping[str, float]], sites: Sequenc
         found.append(f"nothing is known of {lost} more threads: the file of accounts could not grow")
     if elapsed > 0 and abs(sum(threads[0].values()) / elapsed - 1) > _ADDS_UP:
         found.append(f"the accounts of its first thread add up to {sum(threads[0].values()) / elapsed:.0%} of its time")
-    every = file.blocks[file.blocks["part"] == 0]
+    every = file.seats
     stays = (every["regions"] == every["regions"].max()) & (every["threads"] <= 1)
     within = [_within(thread) for thread, stayed in zip(threads, stays, strict=True) if stayed]
     whole = max(within, default=0.0) * len(within)

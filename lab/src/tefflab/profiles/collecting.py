@@ -19,11 +19,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+import psutil
+
 from tefflab.errors import INTERRUPTED, InputError, TeffError
 from tefflab.host.processes import answer, end
 from tefflab.host.terminal import progress, say
 from tefflab.profiles.accounts import read_accounts
 from tefflab.profiles.states import SHARED, Observed
+from tefflab.profiles.timeline import SEGMENTS, write_timeline
 from tefflab.profiles.trace_accounts import read_traces
 from tefflab.systems.building import Build
 from tefflab.systems.registry import Registry
@@ -37,16 +40,19 @@ _ROOM = 1 << 25  # bytes: a thread takes 16 KiB at least, and containers may hav
 _PERIOD = "1000"  # microseconds from sample to sample
 _SHORTEST_SAMPLED = 0.1  # seconds
 _GRACE = 2.0  # seconds in which an interrupted program may end by itself
+_PIPE = "Its input is a pipe, which only the first run could read: say --runs 1, or give a file"
 _SIGNALLED = 128  # plus the signal: the exit code of a shell
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a program; its exit code is that of a shell."""
+    """One run of a program; its exit code is that of a shell. Other programs took `others` of the cores' seconds
+    meanwhile."""
 
     seconds: float
     cpu_seconds: float
     exit_code: int
+    others: float = 0.0
     interrupted: bool = False
 
 
@@ -61,8 +67,25 @@ class Collected:
 
     @property
     def seconds(self) -> float:
-        """Of the least disturbed run. If that is the collected one, what collecting costs is lost in the noise."""
-        return min(run.seconds for run in (*self.plain, self.collected))
+        """Of the quickest run, undisturbed. If that is the collected run, the cost of collecting is lost in noise."""
+        return min(map(self.undisturbed, (*self.plain, self.collected)))
+
+    def undisturbed(self, run: Run) -> float:
+        """The run's seconds without the time in which other programs had its cores. The accounts have this time of the
+        collected run. A plain run sleeps as long as that, and is quicker by the CPU time that collecting took. If a
+        plain run takes longer, other programs had its cores, as far as their own CPU time allows."""
+        width = max(1.0, self.observed.width)
+        own = self.collected.seconds - self.observed.displaced / width
+        if run is self.collected:
+            return own
+        quickest = own - (self.collected.cpu_seconds - run.cpu_seconds) / width
+        return run.seconds - min(max(0.0, run.seconds - quickest), run.others / width)
+
+    @property
+    def disturbed(self) -> float:
+        """The share of the time in which other programs had the cores, of the collected run or of the quickest one."""
+        used = (self.collected, min((*self.plain, self.collected), key=self.undisturbed))
+        return max(1 - self.undisturbed(run) / run.seconds for run in used)
 
     @property
     def exit_code(self) -> int:
@@ -88,11 +111,17 @@ def _may_use_mpi(word: str) -> bool:
     return Path(word).name in _LAUNCHERS or not is_without
 
 
-def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None = None) -> Collected:
-    """`runs`: of them one with the collectors, which comes second. `stdout` takes the place of the user's."""
+def collect(
+    command: Sequence[str], library: Path, runs: int, timeline: Path | None = None, stdout: int | None = None
+) -> Collected:
+    """`runs`: of them one with the collectors, which comes second. `stdout` takes the place of the user's. A `timeline`
+    is written into this file."""
     if shutil.which(command[0]) is None:
-        raise InputError(f"{command[0]} can't be started: there is no program of that name")
+        is_there = "/" in command[0] and Path(command[0]).exists()
+        why = "it is there, but can't be executed" if is_there else "there is no program of that name"
+        raise InputError(f"{command[0]} can't be started: {why}")
     plain = [_run(command, {}, stdout)] if runs > 1 else []
+    lacks_input = bool(plain) and stat.S_ISFIFO(os.fstat(0).st_mode)
     if plain and plain[0].interrupted:
         raise TeffError("interrupted before the program was collected", exit_code=INTERRUPTED)
     # Processes that go on in the background may add files while the folder is removed.
@@ -100,10 +129,12 @@ def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None
         folder = Path(name)
         if plain:
             asks = " and asks" if sys.stdin.isatty() else ""
-            say(f"runs {command[0]} once more, with the collector: it prints{asks} again{_read_once()}")
-        variables = _loading(library, folder)
+            say(f"runs {command[0]} once more, with the collector: it prints{asks} again{f'. {_PIPE}' * lacks_input}")
+        variables = _loading(library, folder) | ({"TEFF_SEGMENTS": str(SEGMENTS)} if timeline else {})
         collected = _run(command, variables | {"TEFF_TRACE": str(folder / "trace.json")}, stdout)
         processes, faults = read_accounts(sorted(folder.glob("*.accounts")))
+        if timeline:
+            say(write_timeline(folder, timeline))
         if traced := read_traces(sorted(folder.glob("*.json"))):  # whose messages are MPI's, too
             processes = traced + [each for each in processes if any(site.kind in SHARED for site in each.sites)]
         if not processes and not faults and not collected.interrupted and collected.seconds > _SHORTEST_SAMPLED:
@@ -112,6 +143,8 @@ def collect(command: Sequence[str], library: Path, runs: int, stdout: int | None
             processes, faults = read_accounts(sorted(folder.glob("*.accounts")))
     while len(plain) < runs - 1 and not collected.interrupted:
         plain.append(_run(command, {}, stdout))
+    if lacks_input and processes:
+        faults.append(_PIPE)
     return Collected(tuple(plain), collected, Observed(tuple(processes)), tuple(faults))
 
 
@@ -119,11 +152,6 @@ def _memory() -> str | None:
     """The folder in memory. None if it has no room: threads may wait for the disk of another folder."""
     has_room = os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free >= _ROOM
     return _MEMORY if has_room else None
-
-
-def _read_once() -> str:
-    is_pipe = stat.S_ISFIFO(os.fstat(0).st_mode)
-    return ". The pipe that is its input was read before: say --runs 1, or give a file" if is_pipe else ""
 
 
 def _loading(library: Path, folder: Path) -> dict[str, str]:
@@ -163,7 +191,7 @@ def _run(command: Sequence[str], variables: Mapping[str, str], stdout: int | Non
     words = launched(command, variables) if variables else list(command)
     is_file = stat.S_ISREG(os.fstat(0).st_mode)
     begin = os.lseek(0, 0, os.SEEK_CUR) if is_file else 0
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used, busy = _cpu_seconds(), _busy_seconds()
     began, interrupted = time.monotonic(), False
     try:
         process = subprocess.Popen(words, stdout=stdout)
@@ -174,11 +202,23 @@ def _run(command: Sequence[str], variables: Mapping[str, str], stdout: int | Non
     except KeyboardInterrupt:  # the terminal has told the program, too
         interrupted = True
         code = _ended(process)
-    took, now = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    took, cpu = time.monotonic() - began, _cpu_seconds() - used
     if is_file:
         os.lseek(0, begin, os.SEEK_SET)
-    cpu = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
-    return Run(took, cpu, code if code >= 0 else _SIGNALLED - code, interrupted)
+    others = max(0.0, _busy_seconds() - busy - cpu)
+    return Run(took, cpu, code if code >= 0 else _SIGNALLED - code, others, interrupted)
+
+
+def _cpu_seconds() -> float:
+    """Of this process's children that have ended."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
+def _busy_seconds() -> float:
+    """Of all cores of this machine since it began."""
+    spent = psutil.cpu_times()
+    return float(sum(getattr(spent, name, 0.0) for name in ("user", "nice", "system", "irq", "softirq", "steal")))
 
 
 def _awaited(process: "subprocess.Popen[bytes]") -> int:

@@ -16,6 +16,7 @@ from tefflab import durations
 from tefflab.benchmarks.graphs import is_usual
 from tefflab.benchmarks.micro import BENCHMARK as SPINNING
 from tefflab.benchmarks.task_graph.tables import metg_name
+from tefflab.carried import TYPED
 from tefflab.errors import InputError
 from tefflab.host.machine import read_machine
 from tefflab.records.run import Sitting
@@ -88,9 +89,9 @@ class Curve:
         return asdict(self) | {"costs": sorted(self.costs.items())}
 
 
-def curves_of(registry: Registry, shape: str, workers: int) -> list[Curve]:
+def curves_of(registry: Registry, shape: str, workers: int) -> tuple[list[Curve], str]:
     """Of each way of a system that has the shape, as it was measured last on this machine; the cheapest first. A curve
-    is left out if even its longest tasks kept too little: other programs had the cores."""
+    is left out if even its longest tasks kept too little: other programs had the cores. If there is none: why."""
     found: dict[tuple[str, str], Curve] = {}
     shaped: dict[str, Collection[str]] = {}  # by sitting, the configurations of this shape
     for sitting, store, row in _kept(registry, SPINNING.name):
@@ -101,9 +102,15 @@ def curves_of(registry: Registry, shape: str, workers: int) -> list[Curve]:
             name, source = str(row["system_id"]), f"{store}:{sitting.sitting}"
             new = Curve(name, row["title"], workers, {}, source)
             found.setdefault((name, sitting.sitting), new).costs[row["spin_seconds"]] = cost
-    good = {at: each for at, each in found.items() if each.efficiency(max(each.costs)) >= ENOUGH}
-    last = {name: curve for (name, _), curve in sorted(good.items()) if len(curve.costs) >= _FEWEST}
-    return sorted(last.values(), key=lambda curve: min(curve.costs.values()))
+    long = {at: each for at, each in found.items() if len(each.costs) >= _FEWEST}
+    kept = {at: each.efficiency(max(each.costs)) for at, each in long.items()}
+    last = {at[0]: long[at] for at in sorted(long) if kept[at] >= ENOUGH}
+    if last:
+        return sorted(last.values(), key=lambda curve: min(curve.costs.values())), ""
+    if not kept:
+        return [], f"fewer than {_FEWEST} lengths of bodies were measured"
+    way_out = f"other programs had the cores, and {TYPED} systems doctor names them"
+    return [], f"even the longest bodies kept only {max(kept.values()):.0%} of the time: {way_out}"
 
 
 def _configurations(sitting: Sitting, shape: str) -> Collection[str]:

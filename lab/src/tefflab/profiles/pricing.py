@@ -14,7 +14,7 @@ from typing import Any
 
 from tefflab.analysis.statistics import Interval
 from tefflab.profiles.measured_here import Curve
-from tefflab.profiles.states import MANAGED, OUTSIDE, SHARED, STATES, Observed, Site
+from tefflab.profiles.states import DISPLACED, MANAGED, OUTSIDE, SHARED, STATES, Observed, Site
 
 SCHEDULING = ("creation", "dispatch", "task_not_made", "task_not_begun")  # states of handing out tasks
 _COSTS = (*SCHEDULING, "counted", "runtime")
@@ -49,42 +49,27 @@ class Forecast:
 
 @dataclass(frozen=True)
 class Price:
-    """Where a run's time goes, by the accounts of the collected run and the time of a plain one, in seconds. `cpu` is
-    what the collected one had of the cores."""
+    """Where a run's time goes, by the accounts of the collected run and the time of a plain one, in seconds without
+    those that other programs took. `disturbed` is the share of these."""
 
     observed: Observed
     plain: float
     collected: float
-    cpu: float = math.inf
+    disturbed: float = 0.0
 
     @property
     def added(self) -> float:
         """The share of time that collecting has added."""
         return self.collected / self.plain - 1
 
-    @cached_property
-    def pauses(self) -> float:
-        """The threads' seconds in bodies in which another program had the core, as far as CPU time lacks."""
-        serial = sum(max(0.0, each.elapsed - each.in_regions) for each in self.observed.processes)
-        lacking = max(0.0, self.observed.in_regions + serial - self.cpu)
-        return min(lacking, self._long)
-
-    @cached_property
-    def _long(self) -> float:
-        """The seconds of all bodies that may contain pauses."""
-        return sum(site.pauses for site in self.observed.sites)
-
     def time_in(self, site: Site) -> float:
-        """The threads' seconds in its bodies, without pauses."""
-        return self._without_pauses(site) - self._around(site)
-
-    def _without_pauses(self, site: Site) -> float:
-        return site.seconds - (self.pauses * site.pauses / self._long if self._long else 0.0)
+        """The threads' seconds in its bodies."""
+        return site.seconds - self._around(site)
 
     def _around(self, site: Site) -> float:
         """The part of its time that is the begin and the end of static loops, of which libomp says nothing."""
         is_around = site.kind == "region" and site not in self._shared
-        return min(self._without_pauses(site), site.count * _HIDDEN) if is_around else 0.0
+        return min(site.seconds, site.count * _HIDDEN) if is_around else 0.0
 
     @cached_property
     def work(self) -> float:
@@ -95,9 +80,10 @@ class Price:
     def in_regions(self) -> float:
         """The threads' seconds within parallel regions of the plain run: the time outside is the same in both. If most
         of the program is outside, its own noise would drown that, and both parts are taken to have grown alike."""
-        within, added = self.observed.parallel_seconds, max(0.0, self.collected - self.plain)
+        width, added = self.observed.width, max(0.0, self.collected - self.plain)
+        within = self.observed.in_regions / width if width else 0.0
         share = 1.0 if within >= _ENOUGH * self.collected else within / self.collected
-        return max(self.work, self.observed.width * (within - share * added))
+        return max(self.work, width * (within - share * added))
 
     @property
     def efficiency(self) -> float:
@@ -113,9 +99,11 @@ class Price:
     def seconds(self) -> dict[str, float]:
         """The threads' seconds by state within regions of the plain run. A wait is as long as in the collected run.
         The rest of the time is the cost of the number of bodies."""
-        seen: dict[str, float] = {state: self.observed.seconds[state] for state in STATES if state not in OUTSIDE}
+        seen: dict[str, float] = {
+            state: self.observed.seconds[state] for state in STATES if state not in (*OUTSIDE, DISPLACED)
+        }
         around = sum(map(self._around, self.observed.sites))
-        between = seen["body"] + seen["counted"] - self.pauses - self.work - around
+        between = seen["body"] + seen["counted"] - self.work - around
         scheduling = {state: seen[state] for state in SCHEDULING} | {"counted": max(0.0, between)}
         scheduling |= {
             "runtime": seen["runtime"] + self._barriers + around,
@@ -214,7 +202,7 @@ class Price:
         """`saved`: the threads' seconds that the number of bodies then costs less."""
         seconds = self._seconds(factor, saved, _FIXED)
         shortest, longest = sorted(self._seconds(factor, saved, fixed) for fixed in (_LEAST_FIXED, _MOST_FIXED))
-        margin = _ERROR * max(0.0, seconds - self.serial * self.plain)
+        margin = (_ERROR + self.disturbed / 2) * max(0.0, seconds - self.serial * self.plain)
         is_known = self.efficiency >= _KNOWN and self.length > 2 * _FIXED and shortest > margin
         most = self.plain / (shortest - margin) if is_known else math.inf
         return Forecast(factor, seconds, Interval(self.plain / seconds, self.plain / (longest + margin), most))
@@ -232,13 +220,13 @@ class Price:
     @cached_property
     def advised_factor(self) -> float:
         """How many times as long the bodies should be: a power of two. Then their number costs 1 - KEPT of the time,
-        unless too few bodies would be left for all threads in a region. 1 if they may stay as they are."""
+        unless no region or too few bodies for all threads would be left. 1 if they may stay as they are."""
         kept = self.work * (1 - KEPT) / KEPT
         wanted = self.in_regions * self.share_of(*self.alike) / kept if kept else 1.0
         if wanted <= 1 or self.dearest is None:
             return 1.0
         factor = 2.0 ** math.ceil(math.log2(wanted))
+        most = float(max(1, self.observed.regions))
         if self.dearest.kind in MANAGED:
-            most = max(1.0, self.count / max(1, self.observed.regions) / max(1.0, self.observed.width) / _LEAST_BODIES)
-            factor = min(factor, 2.0 ** math.floor(math.log2(most)))
-        return min(factor, MOST)
+            most = max(1.0, self.count / most / max(1.0, self.observed.width) / _LEAST_BODIES)
+        return min(factor, 2.0 ** math.floor(math.log2(most)), MOST)

@@ -17,14 +17,17 @@ from tefflab.profiles.pricing import KEPT, SHORTER, Price
 from tefflab.profiles.states import MANAGED, OF_RANKS, SAMPLE, SHARED, STATES, WAITS, Observed, Site
 from tefflab.profiles.trace_accounts import messages_table
 from tefflab.records.plan import counted_workers
+from tefflab.systems.systems import usable_cores
 
 _MOST_SITES = 12  # rows of the table
 _MOST_LETTERS = 40  # of a site's name
+_WORTH_A_ROW = 0.0005  # share of the threads' time that gets a row of the first table
 _WORTH_A_LINE = 0.005  # share of the threads' time that gets a line
 _WORTH_A_SENTENCE = 0.1  # share of the program's time, or of its threads', that gets a sentence
 _WORTH_ADVICE = 1 - KEPT  # share of the threads' time that the number of a site's bodies may cost
 _WORTH_A_REMARK = 0.02
 _ALL_OF_IT = 0.99  # an efficiency that leaves nothing to costs
+_SHORT_OF_ONETBB = 1e-6  # seconds of a body: measured ones of 0.1 to 0.4 us were 20 to 80 ns too long
 _SHORT = 0.1  # seconds: starting a program takes milliseconds of it
 _SHORTER = {0.5: "half", 0.25: "a quarter"}
 _TIMES = {2: "Twice", 4: "Four times", 8: "Eight times"}
@@ -37,17 +40,17 @@ _CAUSES = {  # what to do, where much time is in a state that the number of bodi
 
 
 def price_of(run: Collected) -> Price:
-    return Price(run.observed, run.seconds, run.collected.seconds, run.collected.cpu_seconds)
+    return Price(run.observed, run.seconds, run.undisturbed(run.collected), run.disturbed)
 
 
 def report(command: str, run: Collected, curves: Sequence[Curve]) -> Group:
     """The tables, and the sentences below them."""
     price = price_of(run)
-    shown = run.observed.sites[:_MOST_SITES]
+    shown = _shown(price)
     columns = [
         Column("line", [shortened(site.place, _MOST_LETTERS) for site in shown], "left"),
         Column("", [site.title for site in shown], "left"),
-        Column("number", [number(site) for site in shown]),
+        Column("number", [_number(site) for site in shown]),
         Column("median", [duration(site.quantile(0.5)) if site.lengths else "" for site in shown]),
         Column("80 % of them", [_spread(site) for site in shown], priority=2),
         Column("time", [percent(price.time_in(site) / price.in_regions) for site in shown]),
@@ -78,16 +81,25 @@ def _waits(run: Collected) -> list[Column]:
         Column("waits in", [shortened(site.place, _MOST_LETTERS) for _, site in every], "left"),
         Column("for", [WAITS[site.kind] for _, site in every], "left"),
         Column("of", [process.name for process, _ in every], "left"),
-        Column("number", [number(site) for _, site in every]),
+        Column("number", [_number(site) for _, site in every]),
         Column("median", [duration(site.quantile(0.5)) for _, site in every]),
         Column("of its time", [percent(site.seconds / process.elapsed) for process, site in every]),
     ]
 
 
-def number(site: Site) -> str:
-    if site.kind == SAMPLE:
-        return ""
-    return rate(site.count, "").strip() if site.count >= 1000 else str(site.count)
+def _shown(price: Price) -> list[Site]:
+    """The sites with the rows of the table."""
+    sites = price.observed.sites[:_MOST_SITES]
+    least = _WORTH_A_ROW * price.in_regions
+    return [site for site in sites if price.time_in(site) + price.overheads.get(site, 0.0) >= least] or list(sites)
+
+
+def _number(site: Site) -> str:
+    return "" if site.kind == SAMPLE else _counted(site.count)
+
+
+def _counted(count: int) -> str:
+    return rate(count, "").strip() if count >= 1000 else str(count)
 
 
 def _spread(site: Site) -> str:
@@ -144,6 +156,8 @@ def _of_whom(observed: Observed) -> tuple[str, str]:
     """The time that the shares are of, and what lies outside of it."""
     if all(site.kind == OF_RANKS for site in observed.sites):
         return "the ranks' time with MPI", "before MPI_Init or after MPI_Finalize"
+    if all(site.kind == SAMPLE for site in observed.sites):
+        return "the threads' time", "before the first sample"
     return "the threads' time in parallel regions", "outside of parallel regions"
 
 
@@ -158,7 +172,7 @@ def _longest_wait(observed: Observed) -> Iterator[str]:
 def _about(price: Price, site: Site) -> str:
     others = sum(price.share_of(each) >= _WORTH_A_LINE for each in price.alike if each is not site)
     them = f"{site.place} and {others} more line{'s' * (others > 1)} make" if others else f"{site.place} makes"
-    many = f"{rate(price.count, '').strip()} {site.title} of {duration(price.length)}"
+    many = f"{_counted(price.count)} {site.title} of {duration(price.length)}"
     cost = f"{percent(price.share_of(*price.alike))} of the time is {site.runtime}'s"
     begin = f"{them} {many}; {cost}."
     if not price.forecasts:
@@ -190,11 +204,14 @@ def remarks(run: Collected, price: Price) -> Iterator[str]:
         yield "The time is that of the collected run (--runs 1): what collecting cost is not known."
     if price.efficiency > _ALL_OF_IT and price.added > _WORTH_A_SENTENCE:
         yield "Collecting made bodies longer than the plain run leaves room for: the efficiency is less than that."
-    if price.pauses > _WORTH_A_REMARK * price.in_regions:
-        yield (
-            f"Other programs had the cores in {duration(price.pauses)} of the bodies' time, which is left out; "
-            "--runs 5 finds a quick run on a busy machine."
-        )
+    if price.dearest and price.dearest.runtime == "oneTBB" and price.length < _SHORT_OF_ONETBB:
+        yield "A part of what a task of oneTBB costs lies in its body: of short ones the efficiency is at most that."
+    if run.disturbed > _WORTH_A_REMARK:
+        had, way_out = "Other programs had the cores", "--runs 5 finds a quick run on a busy machine"
+        if (threads := round(run.observed.width)) > usable_cores():
+            had, way_out = f"{threads} threads had {usable_cores()} cores and waited for them", "set fewer threads"
+        share = f"{had} for {percent(run.disturbed)} of the time"
+        yield f"{share}, which is left out. Forecasts are less certain by that: {way_out}."
     if run.seconds < _SHORT:
         yield f"A run of {duration(run.seconds)} is short: starting the program is a part of it. Give it more work."
     codes = {each.exit_code for each in (*run.plain, run.collected)}
@@ -205,8 +222,8 @@ def remarks(run: Collected, price: Price) -> Iterator[str]:
     for process in run.observed.processes:
         yield from (f"{process.name}: {each}." for each in process.remarks)
     yield from (f"{each}." for each in run.faults)
-    if len(run.observed.sites) > _MOST_SITES:
-        yield f"{len(run.observed.sites) - _MOST_SITES} more lines have less time."
+    if hidden := len(run.observed.sites) - len(_shown(price)):
+        yield f"{hidden} more line{'s have' if hidden > 1 else ' has'} less time."
 
 
 def rows(command: Sequence[str], run: Collected, curves: Sequence[Curve]) -> Iterator[dict[str, Any]]:
@@ -222,6 +239,7 @@ def rows(command: Sequence[str], run: Collected, curves: Sequence[Curve]) -> Ite
         "threads": observed.number_of_threads,
         "efficiency": price.efficiency,
         "serial_share": price.serial,
+        "disturbed": run.disturbed,
         "seconds_by_state": price.seconds,
         "processes": [
             {"name": each.name, "messages": dict(each.messages), "waits": [site.to_json() for site in each.waits]}

@@ -25,9 +25,12 @@ STATES = {  # as the report calls them, in its order
     "wait": "waiting: for another thread or the system",
     "runtime": "beginning and ending regions, barriers",
     "start": "starting threads, or MPI",
+    "displaced": "without a core",
     "serial": "outside of parallel regions",
 }
 OUTSIDE = ("serial", "absent")
+DISPLACED = "displaced"  # within regions, in another program's time
+_WAITS_FOR_THREADS = ("task_not_made", "task_not_begun", "dependences", "imbalance", "message", "lock")
 OF_RANKS = "between_waits"
 MANAGED = {"chunk": "chunks", "section": "sections", "single": "singles", OF_RANKS: "parts between waits"}
 MANAGED |= dict.fromkeys(("task", "dependent", "taskloop"), "tasks")
@@ -36,7 +39,6 @@ HANDLER = "handler"
 SAMPLE = "sample"  # time that has no number of bodies
 WAITS = {"point_to_point": "messages", "collective": "collectives"}
 KINDS = {**MANAGED, **SHARED, "loop": "loops", HANDLER: "handlers", SAMPLE: "samples", "others": "further bodies"}
-_PAUSE, _PAUSED, _RARE = 1e-3, 100, 0.001  # seconds, usual lengths, and a share of the bodies
 _BY_ONE = 0.75  # of the time in creation: then one thread makes the tasks of all
 _PER_OCTAVE = 4  # bins of lengths, which are powers of two of a nanosecond
 
@@ -79,17 +81,6 @@ class Site:
                 return length_of(place + 1 - (until - share * total) / count)
         return 0.0
 
-    @property
-    def pauses(self) -> float:
-        """The seconds of bodies so rare and so long that another program may have had the core within them."""
-        usual, found, rest = self.quantile(0.5), 0.0, _RARE * self.count
-        for place, count in sorted(self.lengths.items(), reverse=True):
-            length, rest = length_of(place + 0.5), rest - count
-            if length < max(_PAUSE, _PAUSED * usual) or rest < 0:
-                break
-            found += count * (length - usual)
-        return found
-
     def to_json(self) -> dict[str, Any]:
         ends = {name: self.quantile(share) for name, share in (("median", 0.5), ("low", 0.1), ("high", 0.9))}
         histogram = [[length_of(place), count] for place, count in sorted(self.lengths.items())]
@@ -122,11 +113,18 @@ class Observed:
 
     @cached_property
     def seconds(self) -> defaultdict[str, float]:
-        """Of all threads, by state."""
+        """Of all threads, by state. Threads wait for displaced ones as they do for running ones: this part of the waits
+        is displaced, too."""
         found = defaultdict[str, float](float)
         for thread in self._threads():
             for state, time in thread.items():
                 found[state] += time
+        others = sum(found[state] for state in (*OUTSIDE, DISPLACED, *_WAITS_FOR_THREADS))
+        ran, displaced = sum(found.values()) - others, found[DISPLACED]
+        for state in _WAITS_FOR_THREADS if displaced else ():
+            part = found[state] * displaced / (ran + displaced)
+            found[state] -= part
+            found[DISPLACED] += part
         return found
 
     @cached_property
@@ -139,8 +137,14 @@ class Observed:
 
     @property
     def in_regions(self) -> float:
-        """The seconds of all threads within parallel regions."""
-        return sum(time for state, time in self.seconds.items() if state not in OUTSIDE)
+        """The seconds of all threads within parallel regions in which no other program had their cores."""
+        return sum(time for state, time in self.seconds.items() if state not in (*OUTSIDE, DISPLACED))
+
+    @property
+    def displaced(self) -> float:
+        """The seconds of all threads within parallel regions in which other programs, or other threads, had their
+        cores."""
+        return self.seconds[DISPLACED]
 
     @property
     def parallel_seconds(self) -> float:
@@ -155,7 +159,7 @@ class Observed:
     @property
     def width(self) -> float:
         """Threads in a region, on average, of all processes together."""
-        return self.in_regions / self.parallel_seconds if self.parallel_seconds else 0.0
+        return (self.in_regions + self.displaced) / self.parallel_seconds if self.parallel_seconds else 0.0
 
     @property
     def regions(self) -> int:

@@ -36,27 +36,25 @@ def ask_addr2line(module: str, offsets: Sequence[int]) -> list[list[tuple[str, s
 
 
 def names_of(places: Iterable[Place]) -> dict[Place, str]:
-    """`solver.cpp:42`, `relax()` or `libsolver.so + 0x4f2`. An offset is a function's begin, or the return address of a
-    call, whose line is that of the byte before."""
+    """`solver.cpp:42`, `relax()` or `libsolver.so + 0x4f1`. An offset is 1 beyond a byte, as a return address is beyond
+    its call."""
     found: dict[Place, str] = {}
     every = list(dict.fromkeys(places))
     for module in dict.fromkeys(module for module, _ in every):
         offsets = [offset for of, offset in every if of == module]
-        near = [each for offset in offsets for each in (offset, max(offset - 1, 0))]
         try:
-            told = ask_addr2line(module, near)
+            told = ask_addr2line(module, [offset - 1 for offset in offsets])
         except TeffError:  # without binutils, or of no program that they read, an offset must do
-            told = [[] for _ in near]
+            told = [[] for _ in offsets]
         has_symbols = None
-        for offset, at, before in zip(offsets, told[::2], told[1::2], strict=True):
-            frames = at if at and before and at[-1][0] != before[-1][0] else before
-            frames = [each for each in frames if _STANDARD not in each[1]] or frames  # as of a std::function
+        for offset, every_frame in zip(offsets, told, strict=True):
+            frames = [each for each in every_frame if _STANDARD not in each[1]] or every_frame  # as a std::function's
             # A call in line has the line of its own code. Clang's construct stands in line in a function of its name.
             outermost = frames[-1][0] if frames else UNKNOWN
             function, where = next((each for each in frames if each[0] == outermost), (UNKNOWN, UNKNOWN))
-            name = f"{posixpath.basename(module)} + {offset:#x}"
+            name = f"{posixpath.basename(module)} + {offset - 1:#x}"
             if any(_TASK_OF_TBB in each for each, _ in frames):
-                name = _body_in_task(module, offset) or name
+                name = _body_in_task(module, offset - 1) or name
             elif line := _LINE.search(where):
                 name = line[1]
             elif function != UNKNOWN:  # without a table of symbols, the name is of any exported function before it
@@ -64,6 +62,11 @@ def names_of(places: Iterable[Place]) -> dict[Place, str]:
                 name = f"{base_name(function)}()" if has_symbols else name
             found[module, offset] = name
     return found
+
+
+def has_line(name: str) -> bool:
+    """Whether it is a line of a source, and not a function or an offset."""
+    return _LINE.search(name) is not None
 
 
 def _body_in_task(module: str, offset: int) -> str | None:
