@@ -144,6 +144,16 @@ def test_the_last_segments_of_each_thread_are_noted(program: Path, tmp_path: Pat
         assert min(chunks) >= 100e3
 
 
+@pytest.mark.parametrize("library", [LIBRARY, LIBRARY.with_name("libteff_collect_mpi.so")], ids=lambda path: path.stem)
+def test_a_program_keeps_its_own_c_plus_plus_library(library: Path) -> None:
+    if not library.exists() or shutil.which("nm") is None:
+        pytest.skip("the collector is not built here, or there are no binutils")
+    listed = subprocess.run(["nm", "-DC", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    names = [line.split(maxsplit=2)[2] for line in listed.splitlines()]
+    assert "teff_collect_enter" in names
+    assert not [name for name in names if name.startswith(("std::", "__cxa", "__gxx", "__cxxabiv1", "operator "))]
+
+
 def test_every_body_of_many_threads_is_counted(program: Path, tmp_path: Path) -> None:
     done = run(tmp_path / "out", program, "tasks", "1", "20000", threads=8)
     assert done.accounts[0].bodies("task")[0] == 20000

@@ -152,12 +152,10 @@ def test_the_run_is_read_from_what_explain_printed(
     program = {"of": "program", "seconds": 1.28, "threads": 4}
     kinds = {"task": 3000, "chunk": 1000, "region": 8}
     sites = [{"of": "site", "kind": kind, "count": count} for kind, count in kinds.items()]
-    of_trace = {"elapsed_seconds": 1.28, "tasks": 4000, "workers": 4, "phase": "good"}
-    for lines in ([of_trace], [program, *sites, {"of": "try", "seconds": 9.0}]):
-        report = commanded / "mine.json"
-        report.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-        assert teff(monkeypatch, "predict", "cluster", "--run", str(report), "--json") == 0
-        assert capsys.readouterr().out == typed
+    report = commanded / "mine.json"
+    report.write_text("".join(f"{json.dumps(line)}\n" for line in (program, *sites, {"of": "try", "seconds": 9.0})))
+    assert teff(monkeypatch, "predict", "cluster", "--run", str(report), "--json") == 0
+    assert capsys.readouterr().out == typed
 
 
 def test_a_program_that_is_slow_on_one_node_already_is_told(
@@ -198,7 +196,7 @@ def test_what_can_not_be_predicted_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"elapsed_seconds": 1, "tasks": 3, "workers": 0}', '{"ranks": [], "command": ["./a"]}']
+    "text", ["", "[]", "{}", '{"of": "program", "seconds": 1, "threads": 0}', '{"ranks": [], "command": ["./a"]}']
 )
 def test_a_file_that_is_no_report_of_a_traced_run_is_refused_with_the_way_out(
     commanded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str

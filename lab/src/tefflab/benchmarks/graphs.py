@@ -39,11 +39,6 @@ _WITH_VALUE = _OF_DEPENDENCES - {"persistent-imbalance"} | {"kernel"}
 Flag = tuple[str, str]  # a name without dashes, and its value; empty where it has none
 
 
-def is_usual(flags: str) -> bool:
-    """Whether these flags of a case, as a store keeps them, are the defaults."""
-    return re.fullmatch(r"-type stencil_1d -width \d+ -kernel compute_bound", flags) is not None
-
-
 def core_program(root: Path) -> Path:
     """The program that says what flags describe."""
     return root / BUILD_FOLDER / "bin" / "task_graph"

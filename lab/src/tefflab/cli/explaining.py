@@ -1,8 +1,10 @@
-"""`teff explain`: where the time of a program or of spawn patterns goes; and how long the tasks of a trace or an app
-should be. For an app it also finds out by runs which number of tasks is best."""
+"""`teff explain`: where the time of a program, a trace, an app or of spawn patterns goes. For an app it also finds out
+by runs which number of tasks is best."""
 
+import json
+import math
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,29 +13,30 @@ from click.exceptions import Exit
 from rich.markup import escape
 from rich.text import Text
 
+from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.cases import listed_here, refuse_unknown
 from tefflab.benchmarks.declared import described_kind
 from tefflab.benchmarks.spawn import BENCHMARK
-from tefflab.cli.explaining_programs import explain_program
-from tefflab.cli.publishing import draw
+from tefflab.cli.explaining_programs import explain_program, systems_of_curves, tell_run, tries_table
 from tefflab.cli.telling import tell
 from tefflab.errors import FAILED, InputError, TeffError
-from tefflab.host.terminal import output, progress, titled_table
+from tefflab.host.terminal import output, progress
 from tefflab.json_lines import json_lines
 from tefflab.measure.presence import Selection
-from tefflab.measure.single_runs import Launch, SingleRun, refuse_untraced
-from tefflab.output.quantities import digits, duration
-from tefflab.profiles import granularity, spawn_profile, task_picture
-from tefflab.profiles.granularity import Findings, find, search, setting_of
-from tefflab.profiles.measured_here import Metg, metg_of
-from tefflab.profiles.task_trace import read_task_trace
+from tefflab.measure.single_runs import Launch, refuse_untraced
+from tefflab.profiles import spawn_profile
+from tefflab.profiles.collecting import Collected, Run
+from tefflab.profiles.pricing import LEAST_BODIES, WAITING, Price
+from tefflab.profiles.states import Observed
+from tefflab.profiles.trace_accounts import read_whole_trace
 from tefflab.systems.programs import find_program
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import ensure
 from tefflab.systems.systems import BENCH_FOLDER, usable_cores
 
 _PATTERNS, _APPS = "spawn", "apps"  # kinds of benchmark
+_MUCH = 0.1  # of the threads' time
 _SECONDS = 3.0  # of each system and pattern
 
 
@@ -45,7 +48,6 @@ def explain(
     systems: Sequence[str],
     tasks: int | None,
     ranks: str | None,
-    metg: str | None,
     runs: int | None,
     picture: Path | None,
     applies: bool,
@@ -57,9 +59,10 @@ def explain(
 ) -> None:
     """A program behind `--`, spawn patterns, a trace, or a mini-app. InputError without any."""
     kind, _, case = (target or "").partition(":")
-    of_programs = {"--apply": applies, "--curve": curve, "--also": also, "--fail-below": fail_below}
+    of_programs = {"--apply": applies, "--also": also, "--fail-below": fail_below}
+    of_programs |= {"--curve": curve} if kind == _PATTERNS else {}
     if programs:
-        of_others = {"--systems": systems, "--tasks": tasks, "--metg": metg, "--ranks": ranks}
+        of_others = {"--systems": systems, "--tasks": tasks, "--ranks": ranks}
         of_others |= {f"--{name}": said for name, said in patterns.items()}
         for word in filter(None, (target, *flags, *filter(of_others.get, of_others))):
             raise InputError(f"{word}: is not for a program behind --; see --help")
@@ -74,13 +77,12 @@ def explain(
         cases = [each.removeprefix(f"{_PATTERNS}:") for each in patterns.pop("cases")] + ([case] if case else [])
         profile_patterns(registry, systems, cases, **patterns, as_json=as_json)
     elif (file := Path(target)).is_file() or file.suffix == ".json" or len(file.parts) > 1:
-        if flags:
-            raise InputError(f"{' '.join(flags)}: flags are for an app; a trace needs none")
-        grain, trace = metg_of(registry, metg or ""), read_task_trace(file)
-        found = find(trace, grain)
-        if picture:
-            draw(task_picture.draw(trace, file.name), picture)
-        tell(as_json, lambda: [found.to_json()], lambda: granularity.to_table(found, file.name))
+        if said := [*flags, *(() if runs is None else ("--runs",)), *(() if tasks is None else ("--tasks",))]:
+            raise InputError(f"{' '.join(said)}: is for an app; a trace is of a run that has ended")
+        spinning = systems_of_curves(registry, curve)
+        _, code = tell_run(registry, [file.name], run_of(file), spinning, picture, as_json=as_json)
+        if code:
+            raise Exit(code)
     elif ranks is not None:
         way_out = "trace ranks by teff run --ranks N --trace FILE, then say teff explain FILE"
         raise InputError(f"--ranks: explain runs one process; {way_out}")
@@ -93,9 +95,9 @@ def explain(
         if known := listed or [each.parent.name for each in sorted(sources.glob("*/CMakeLists.txt"))]:
             refuse_unknown("app", [name], known)
         app = ["-app", name, *flags]
-        grain = metg_of(registry, metg or "")
         launch = Launch(registry, app, patterns["workers"], kind=described_kind(_APPS))
-        advise_app(launch, systems or ["teff/t"], tasks, 3 if runs is None else runs, grain, picture, as_json=as_json)
+        runs = 3 if runs is None else runs
+        advise_app(launch, systems or ["teff/t"], tasks, runs, picture, curve=curve, as_json=as_json)
 
 
 def profile_patterns(
@@ -130,8 +132,22 @@ def profile_patterns(
         raise Exit(FAILED)
 
 
+def run_of(file: Path, seconds: float | None = None) -> Collected:
+    """The run that left a trace. Unless its time is known, it is as long as the trace."""
+    observed = Observed(tuple(read_whole_trace(file)))
+    took = max(each.elapsed for each in observed.processes) if seconds is None else seconds
+    return Collected((), Run(took, 0.0, 0), observed, ())
+
+
 def advise_app(
-    app: Launch, systems: Sequence[str], tasks: int | None, runs: int, metg: Metg, picture: Path | None, as_json: bool
+    app: Launch,
+    systems: Sequence[str],
+    tasks: int | None,
+    runs: int,
+    picture: Path | None,
+    *,
+    curve: bool,
+    as_json: bool,
 ) -> None:
     """Of a mini-app, which the system cuts into `tasks` at first; `runs`: of each setting near the advised one.
     TeffError if a run fails or leaves no trace."""
@@ -139,51 +155,84 @@ def advise_app(
     if more:
         raise InputError(f"--systems {','.join(systems)}: one system runs the app")
     program = find_program(app.registry, app.kind.name, system, app.kind.adapters)
+    spinning = systems_of_curves(app.registry, curve)
     ensure(app.registry, [app.registry.owner(program)], console=progress(), ways=lambda _: [[program]])
 
-    def run(setting: int | None, to: Path | None = None) -> SingleRun:
-        words = [*app.flags, *(() if setting is None else ("-tasks", str(setting)))]
-        done = replace(app, flags=words).run(program, to)
+    def words(setting: int | None) -> list[str]:
+        return [*app.flags, *(() if setting is None else ("-tasks", str(setting)))]
+
+    def run(setting: int | None, to: Path | None = None) -> tuple[float, str]:
+        done = replace(app, flags=words(setting)).run(program, to)
         if done.was_refused:
             raise InputError(done.error)
-        if not done.ok:
-            raise TeffError(f"{program.id} {' '.join(words)}: {done.error}")
-        return done
+        if done.record is None or not done.ok:
+            raise TeffError(f"{program.id} {' '.join(words(setting))}: {done.error}")
+        return done.record.wall_seconds, done.line
 
     def quickest(setting: int) -> float:
-        done = [run(setting).record for _ in range(runs)]
-        return min(each.wall_seconds for each in done if each is not None)
+        return min(run(setting)[0] for _ in range(runs))
 
-    with tempfile.TemporaryDirectory(prefix="teff-advise-") as folder:
+    with tempfile.TemporaryDirectory(prefix="teff-explain-") as folder:
         file = Path(folder) / "trace.json"
-        traced = run(tasks, file)
+        seconds, line = run(tasks, file)
+        now = setting_of(json.loads(line))
         refuse_untraced(program, file)
-        trace = read_task_trace(file)
-    found = find(trace, metg)
-    now = setting_of(traced.line)
-    title = f"{program.id} {' '.join(app.flags)} -tasks {now}"
-    if picture:
-        draw(task_picture.draw(trace, title), picture)
-    advised = now if found.phase == "good" else found.setting(now)
+        traced = run_of(file, seconds)
+    price, code = tell_run(app.registry, [program.id, *words(now)], traced, spinning, picture, as_json=as_json)
+    if code:
+        raise Exit(code)
+    advised = advised_setting(price, now)
     tried = search({now, advised}, quickest) if runs else {}
-    best = min(tried, key=lambda each: tried[each]) if tried else advised
-    by_tasks = {str(setting): tried[setting] for setting in tried}
-    told = {"tasks_now": now, "tasks_advised": advised, "tasks_best": best, "seconds_by_tasks": by_tasks}
-    tell(as_json, lambda: [found.to_json() | told], lambda: granularity.to_table(found, title))
+    told = [_try(price, f"{program.id} {' '.join(words(each))}", now, each, tried) for each in sorted(tried)]
+    if told:
+        tell(as_json, lambda: told, lambda: tries_table("tried", told))
     if not as_json:
-        _tell_settings(now, advised, best, tried, found)
+        best = min(tried, key=lambda each: tried[each], default=advised)
+        output().print(Text(f"Choose -tasks {best} (now {now}).", "bold"))
 
 
-def _tell_settings(now: int, advised: int, best: int, tried: Mapping[int, float], found: Findings) -> None:
-    if tried:
-        table = titled_table("")
-        table.add_column("-tasks", justify="right")
-        table.add_column("a run", justify="right")
-        table.add_column("")
-        for setting in sorted(tried):
-            marks = {"traced": now, "by the trace": advised, "quickest": best}
-            told = ", ".join(text for text, at in marks.items() if at == setting)
-            table.add_row(str(setting), duration(tried[setting]), told)
-        output().print(table)
-    factor = f", since tasks should last {digits(found.factor, 2)} x as long" if best == advised != now else ""
-    output().print(Text(f"Choose -tasks {best} (now {now}){factor}.", "bold"))
+def _try(price: Price, command: str, now: int, tasks: int, tried: Mapping[int, float]) -> dict[str, Any]:
+    """A setting as --apply tells it. The quickest of a few runs has no interval."""
+    seconds, speedup = (Interval(value, 0.0, math.inf).to_json() for value in (tried[tasks], tried[now] / tried[tasks]))
+    said = {"of": "try", "command": command, "setting": f"-tasks {tasks}", "seconds": seconds}
+    predicted = price.forecast(now / tasks).speedup.to_json() if _workers(price) <= tasks < now else None
+    return said | {"speedup": speedup if tasks != now else None, "predicted": predicted}
+
+
+def _workers(price: Price) -> int:
+    return max(len(each.threads) for each in price.observed.processes)
+
+
+def advised_setting(price: Price, now: int) -> int:
+    """Into how many tasks to cut a loop that is cut into `now`, by one run: the same number for each worker. If workers
+    wait for longer than the number of tasks costs, twice as many, and enough for each."""
+    workers = _workers(price)
+    idle, cost = sum(price.seconds[state] for state in WAITING), price.in_regions * price.share_of(*price.alike)
+    if idle > max(cost, _MUCH * price.in_regions):
+        return workers * max(LEAST_BODIES, math.ceil(2 * now / workers))
+    fewer = workers * max(1, round(now / price.advised_factor / workers))
+    return min(now, fewer) if price.forecasts else now
+
+
+def search(starts: Collection[int], seconds_of: Callable[[int], float]) -> dict[int, float]:
+    """The times of `starts`, then of half and twice the quickest (one task is the least), until it lies between two."""
+    tried: dict[int, float] = {}
+    missing = starts
+    while missing:
+        tried |= {tasks: seconds_of(tasks) for tasks in missing}
+        best = min(tried, key=lambda each: tried[each])
+        missing = {max(1, best // 2), 2 * best} - tried.keys()
+    return tried
+
+
+def setting_of(record: Mapping[str, Any]) -> int:
+    """Into how many tasks its run has cut a loop. TeffError if its app has no such setting."""
+    parameters = record.get("parameters", {})
+    app, way = parameters.get("app"), record.get("way")
+    by_trace = "trace it by teff run --trace, and explain the trace"
+    if (app, way) == ("sssp", "tasks"):  # its tasks have as many vertices as a round is worth
+        way_out = f"say --systems teff/graph, or {by_trace}"
+        raise InputError(f"{app}: its tasks with priorities do not read -tasks; {way_out}")
+    if "tasks" not in parameters or way == "loops":
+        raise InputError(f"{app}: -tasks does not cut its loops; {by_trace}")
+    return int(parameters["tasks"])

@@ -27,7 +27,7 @@ from tefflab.measure.measurement import begin
 from tefflab.measure.presence import Present, Selection
 from tefflab.output.quantities import digits, duration
 from tefflab.profiles import grain_picture, program_report
-from tefflab.profiles.collecting import collect, collector, launched, why_unseen
+from tefflab.profiles.collecting import Collected, collect, collector, launched, why_unseen
 from tefflab.profiles.measured_here import Curve, curves_of
 from tefflab.profiles.pricing import Forecast, Price
 from tefflab.profiles.timeline import TIMELINE
@@ -113,23 +113,18 @@ def explain_program(
     now, as_set = setting.at(1) if applies else (list(command), "")
     preload = _in_its_place(also) if also else None
     library = collector(registry, now)
-    spinning = Selection(registry, SPINNING, all_ways=True).set_up() if curve else []  # if that fails: before the runs
+    spinning = systems_of_curves(registry, curve)
     warn_of_others(progress())
     timeline = picture if picture and picture.suffix == TIMELINE else None
     run = collect(now, library, runs, timeline, stdout=2 if as_json else None)
     if not run.observed.sites:
         faults = "; ".join(run.faults) or why_unseen(now, run.collected)
         raise TeffError(f"nothing of {now[0]} was seen: {faults}", exit_code=run.exit_code or FAILED)
-    price = program_report.price_of(run)
-    curves, code = _curves(registry, price, [] if run.collected.interrupted else spinning)
-    text = shlex.join(now)
-    if picture and not timeline:
-        draw(grain_picture.draw(price, text, curves), picture)
-    lines = program_report.rows(now, run, curves)
-    tell(as_json, lambda: lines, lambda: program_report.report(text, run, curves))
+    timed = [] if run.collected.interrupted else spinning
+    price, code = tell_run(registry, now, run, timed, None if timeline else picture, as_json=as_json)
     if run.collected.interrupted or code == INTERRUPTED:
         raise Exit(INTERRUPTED)
-    tries = [_Try(text, as_set or "as it is")]
+    tries = [_Try(shlex.join(now), as_set or "as it is")]
     for each in price.forecasts if applies else ():
         words, setting_word = setting.at(each.factor)
         tries.append(_Try(shlex.join(words), setting_word, each))
@@ -144,6 +139,31 @@ def explain_program(
         code = FAILED
     if code := run.exit_code or code:
         raise Exit(code)
+
+
+def systems_of_curves(registry: Registry, curve: bool) -> list[Present]:
+    """Set up before any run, as that may fail; none if no curve is to be measured."""
+    return Selection(registry, SPINNING, all_ways=True).set_up() if curve else []
+
+
+def tell_run(
+    registry: Registry,
+    command: Sequence[str],
+    run: Collected,
+    spinning: Sequence[Present],
+    picture: Path | None,
+    *,
+    as_json: bool,
+) -> tuple[Price, int]:
+    """Draws and tells it, with the curves that the systems `spinning` have anew. Its price, and their exit code."""
+    price = program_report.price_of(run)
+    curves, code = _curves(registry, price, spinning)
+    text = shlex.join(command)
+    if picture:
+        draw(grain_picture.draw(price, text, curves), picture)
+    lines = program_report.rows(command, run, curves)
+    tell(as_json, lambda: lines, lambda: program_report.report(text, run, curves))
+    return price, code
 
 
 def _curves(registry: Registry, price: Price, here: Sequence[Present]) -> tuple[list[Curve], int]:
@@ -199,13 +219,13 @@ def _try_in_turns(registry: Registry, tries: Sequence[_Try], *, as_json: bool) -
     now = rows.get(tries[0].text)
     if now:
         told = [each.to_json(now, rows[each.text]) for each in tries if each.text in rows]
-        tell(as_json, lambda: told, lambda: _table(told))
+        tell(as_json, lambda: told, lambda: tries_table("tried in turns", told))
     if ended or not now:
         raise Exit(INTERRUPTED if ended else FAILED)
 
 
-def _table(told: Sequence[Mapping[str, Any]]) -> Group:
-    table = titled_table("", "tried in turns", "a run", "times as fast", "predicted")
+def tries_table(how: str, told: Sequence[Mapping[str, Any]]) -> Group:
+    table = titled_table("", how, "a run", "times as fast", "predicted")
     for each in told:
         spans = (_span(each[name]) if each[name] else "" for name in ("speedup", "predicted"))
         table.add_row(Text(each["setting"]), duration(each["seconds"]["value"]), *spans)

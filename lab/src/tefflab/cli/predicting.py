@@ -85,13 +85,10 @@ def predict(
 
 
 def _read(report: Path) -> Program:
-    """A program, by the report of `teff explain --json`: of a trace or an app, or of its source lines. InputError for
-    another file."""
+    """A program, by the report of `teff explain --json`. InputError for another file."""
     try:
         lines: list[Any] = [json.loads(line) for line in report.read_text(encoding="utf-8").splitlines()]
         whole = lines[0]
-        if whole.get("of") != "program":
-            return Program(seconds=whole["elapsed_seconds"], tasks=whole["tasks"] / whole["workers"])
         sites = [each for each in lines if each["of"] == "site"]
         bodies = [each for each in sites if each["kind"] != "region"] or sites  # which regions hold
         return Program(seconds=whole["seconds"], tasks=sum(each["count"] for each in bodies) / whole["threads"])

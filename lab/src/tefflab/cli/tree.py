@@ -76,8 +76,8 @@ EXPLAIN = Command(
     "explaining.explain",
     """Say whether tasks are too short or too long, what bounds a run, and where the threads' time goes.
 
-    A program with OpenMP, oneTBB or libteff runs twice, plain and with a collector, and is not compiled again. An app
-    or a trace gives advice on the length of tasks, and spawn patterns their time by activity.
+    A program with OpenMP, oneTBB or libteff runs twice, plain and with a collector, and is not compiled again. A trace
+    and an app have the same report. For an app, other numbers of tasks are tried. Spawn patterns have another report.
 
     Example:  teff explain --apply -- env OMP_SCHEDULE=dynamic,{1} ./program
 
@@ -90,7 +90,6 @@ EXPLAIN = Command(
     options.GRAPH_FLAGS,
     options.SYSTEMS,
     option("--tasks -tasks N", "Tasks of a loop of APP, at first.", Number(64, 1)),
-    option("--metg TIME", "METG of this machine, as 1.6us. [as measured last]", Text()),
     option("--runs N", "Of an app's settings, 0 or more [3]; of a program [2].", Number(3, 0, 100)),
     option("--apply applies", "Try the advice: the command has {N}, or {/N} tasks."),
     option("--curve", "Measure how short such tasks may be here, in 2 minutes."),

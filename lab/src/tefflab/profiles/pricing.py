@@ -18,13 +18,13 @@ from tefflab.profiles.states import DISPLACED, MANAGED, OUTSIDE, SHARED, STATES,
 
 SCHEDULING = ("creation", "dispatch", "task_not_made", "task_not_begun")  # states of handing out tasks
 _COSTS = (*SCHEDULING, "counted", "runtime")
-_WAITS = ("dependences", "imbalance")  # states of a thread that waits for other threads
+WAITING = ("dependences", "imbalance")  # states of a thread that waits for other threads
 _BARRIER = 50e-6  # seconds that a barrier itself may cost a thread
 _ENOUGH = 0.3  # share of the collected run in regions that tells what collecting added to regions
 KEPT = 0.95  # share of the time that the advised grain leaves for bodies
 SHORTER = (0.5, 0.25)  # lengths of bodies to the present one, of which curves tell
 MOST = 64.0  # the greatest factor that was ever tried
-_LEAST_BODIES = 4  # for each thread: then a thread finds work while others are busy
+LEAST_BODIES = 4  # for each thread: then a thread finds work while others are busy
 _HIDDEN = 1e-6  # seconds of the runtime's own in a wait for tasks, before a region, and in it around a static loop
 # Seconds of a body that don't grow with its work: as a rule, at least and at most. At least, for a processor may do the
 # runtime's work and a body's at the same time.
@@ -210,7 +210,7 @@ class Price:
     def _seconds(self, factor: float, saved: float, fixed: float) -> float:
         """Of the program, if so much of a body does not grow with its work."""
         fewer = 1 - 1 / factor
-        waits, ran = (sum(self.seconds[state] for state in states) for states in (_WAITS, ("body", *_COSTS)))
+        waits, ran = (sum(self.seconds[state] for state in states) for states in (WAITING, ("body", *_COSTS)))
         saved += self.count * min(fixed, _MOSTLY * self.length) * fewer
         around = 0.0
         if fixed > 0 and self.dearest in self._shared:
@@ -228,5 +228,5 @@ class Price:
         factor = 2.0 ** math.ceil(math.log2(wanted))
         most = float(max(1, self.observed.regions))
         if self.dearest.kind in MANAGED:
-            most = max(1.0, self.count / most / max(1.0, self.observed.width) / _LEAST_BODIES)
+            most = max(1.0, self.count / most / max(1.0, self.observed.width) / LEAST_BODIES)
         return min(factor, 2.0 ** math.floor(math.log2(most)), MOST)

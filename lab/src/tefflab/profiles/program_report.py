@@ -201,18 +201,19 @@ def remarks(run: Collected, price: Price) -> Iterator[str]:
         many = f"the quickest of {len(run.plain)} plain runs" if len(run.plain) > 1 else "a plain run"
         yield f"The time is of {many} ({duration(cpu)} of CPU time). Collecting took {added} more."
     else:
-        yield "The time is that of the collected run (--runs 1): what collecting cost is not known."
+        yield "The time is that of the collected run: what collecting cost is not known."
     if price.efficiency > _ALL_OF_IT and price.added > _WORTH_A_SENTENCE:
         yield "Collecting made bodies longer than the plain run leaves room for: the efficiency is less than that."
     if price.dearest and price.dearest.runtime == "oneTBB" and price.length < _SHORT_OF_ONETBB:
         yield "A part of what a task of oneTBB costs lies in its body: of short ones the efficiency is at most that."
     if run.disturbed > _WORTH_A_REMARK:
-        had, way_out = "Other programs had the cores", "--runs 5 finds a quick run on a busy machine"
+        way_out = "--runs 5 finds a quick run on a busy machine" if run.plain else "run it while the machine is quiet"
+        had = "Other programs had the cores"
         if (threads := round(run.observed.width)) > usable_cores():
             had, way_out = f"{threads} threads had {usable_cores()} cores and waited for them", "set fewer threads"
         share = f"{had} for {percent(run.disturbed)} of the time"
         yield f"{share}, which is left out. Forecasts are less certain by that: {way_out}."
-    if run.seconds < _SHORT:
+    if run.seconds < _SHORT and price.serial >= _WORTH_A_SENTENCE:
         yield f"A run of {duration(run.seconds)} is short: starting the program is a part of it. Give it more work."
     codes = {each.exit_code for each in (*run.plain, run.collected)}
     if any(site.kind == SAMPLE for site in run.observed.sites):

@@ -1,24 +1,21 @@
-"""A program's trace (`TEFF_TRACE`) as stretches of each worker: the task that it ran, or what it did between tasks."""
+"""A trace of libteff's (`TEFF_TRACE`) as stretches of each thread: the body that it ran, or what it did besides."""
 
-import json
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tefflab.errors import InputError, TeffError
+from tefflab.profiles.states import HANDLER
 
 Interval = tuple[float, float]  # began, ended
 Slice = tuple[float, float, str, str]  # began, ended, category, name
 
-IDLE = ("waiting", "searching", "parked", "")  # of a worker without a task
 REQUEST = "request"  # the category of a message, or of a sum over ranks, that a task has begun
 LOOP = "loop"  # the category of a loop that the library cuts into chunks
-TASKS = ("task", LOOP)  # categories of slices that are the program's own work
+_OWN = 0.9  # share of a core: other programs have a part of it if the thread has less
+BODIES = ("task", LOOP, HANDLER)  # categories of slices that are the program's own work
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,79 +29,38 @@ class Stretch:
     is_first: bool  # of its slice, which goes on after a slice within it
 
     @property
-    def is_task(self) -> bool:
-        return self.category in TASKS
+    def is_body(self) -> bool:
+        return self.category in BODIES
 
     @property
     def seconds(self) -> float:
         return self.ended - self.began
 
-
-@dataclass(frozen=True, slots=True)
-class Track:
-    """A worker's stretches without a gap; or those in which messages that tasks of a process began were under way."""
-
-    process: int
-    name: str
-    stretches: tuple[Stretch, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TaskTrace:
-    """The workers from the first task's beginning to the last one's end, without a time of which events were lost."""
-
-    began: float
-    ended: float
-    tracks: tuple[Track, ...]
-    lost_events: int
-    communication: tuple[Track, ...] = ()  # of each process whose tasks begin messages
-
     @property
-    def waiting_share(self) -> float:
-        """The share of worker time in which a worker was idle while a message of its process was under way."""
-        waited = 0.0
-        for messages in self.communication:
-            under_way = Covered((each.began, each.ended) for each in messages.stretches)
-            own = (track.stretches for track in self.tracks if track.process == messages.process)
-            waited += sum(under_way.within([each for some in own for each in some if each.category in IDLE]))
-        return waited / (len(self.tracks) * (self.ended - self.began))
-
-
-def read_task_trace(file: Path) -> TaskTrace:
-    """TeffError if the file is no trace, or has no task."""
-    way_out = "a program of libteff's writes one if TEFF_TRACE names the file"
-    try:
-        trace = json.loads(file.read_text(encoding="utf-8"))
-        events, lost = trace["traceEvents"], int(trace.get("otherData", {}).get("lost_events", 0))
-        return task_trace(events, lost)
-    except OSError as failure:
-        raise InputError(f"{file}: no trace can be read: {failure.strerror}; {way_out}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError(f"{file}: it is no trace in the Trace Event Format; {way_out}") from None
-    except TeffError as failure:
-        raise InputError(f"{file}: {failure}") from None
+    def span(self) -> Interval:
+        return self.began, self.ended
 
 
 @dataclass
-class Process:
+class Traced:
     """What the events of a process say. Times are in seconds, and threads go by their `tid`."""
 
     rank: str = ""  # `rank 3`; empty without ranks
     slices: defaultdict[int, list[Slice]] = field(default_factory=lambda: defaultdict(list))
-    names: dict[int, str] = field(default_factory=dict)
     incomplete: set[int] = field(default_factory=set)  # threads of which events were lost
+    shared: set[int] = field(default_factory=set)  # threads of whose core other programs had a part for a while
     requests: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     messages: list[Mapping[str, Any]] = field(default_factory=list)  # counts, of each communicator
 
     @property
-    def tracks(self) -> dict[int, list[Slice]]:
-        """Of each thread, also of one without a slice."""
-        return {thread: self.slices.get(thread, []) for thread in sorted(self.slices.keys() | self.names.keys())}
+    def under_way(self) -> list[Interval]:
+        """When each request was."""
+        return [(min(times), max(times)) for times in self.requests.values()]
 
 
-def read_processes(events: Iterable[Mapping[str, Any]]) -> dict[int, Process]:
+def read_processes(events: Iterable[Mapping[str, Any]]) -> dict[int, Traced]:
     """By `pid`."""
-    found: defaultdict[int, Process] = defaultdict(Process)
+    found: defaultdict[int, Traced] = defaultdict(Traced)
     for event in events:
         process, thread = found[event["pid"]], event.get("tid", 0)
         match event["ph"], event.get("name"):
@@ -114,8 +70,10 @@ def read_processes(events: Iterable[Mapping[str, Any]]) -> dict[int, Process]:
                 process.slices[thread].append((began, ended, event.get("cat", ""), name))
             case (("b" | "e"), _) if event["cat"] == REQUEST:
                 process.requests[event["id"]].append(1e-6 * event["ts"])
+            case "C", _ if event.get("cat") == "capacity" and event["args"]["capacity"] < _OWN:
+                process.shared.add(thread)
             case "M", "thread_name":
-                process.names[thread] = event["args"]["name"]
+                process.slices[thread] += []  # also one without a slice
             case "M", "lost_events":
                 process.incomplete.add(thread)
             case "M", "rank":
@@ -123,31 +81,6 @@ def read_processes(events: Iterable[Mapping[str, Any]]) -> dict[int, Process]:
             case "M", "messages":
                 process.messages.append(event["args"])
     return {pid: found[pid] for pid in sorted(found)}
-
-
-def task_trace(events: Iterable[Mapping[str, Any]], lost: int = 0) -> TaskTrace:
-    """TeffError if no event is a task."""
-    processes = read_processes(events)
-    # A worker keeps the slices that ended last. So its track is complete from the first end on.
-    incomplete = [each.slices[thread] for each in processes.values() for thread in each.incomplete & each.slices.keys()]
-    complete = max((min(ended for _, ended, *_ in own) for own in incomplete), default=-math.inf)
-    slices = [one for each in processes.values() for own in each.slices.values() for one in own]
-    tasks = [each for each in slices if each[2] in TASKS and each[1] > each[0] >= complete]
-    if not tasks:
-        raise TeffError("the trace has no task: trace a run that makes tasks")
-    began, ended = min(each[0] for each in tasks), max(each[1] for each in tasks)
-    tracks, communication = [], []
-    for pid, each in processes.items():
-        of_rank = f"{each.rank}, " if each.rank else ""
-        for thread, own in each.tracks.items():
-            name = of_rank + each.names.get(thread, f"thread {thread}")
-            tracks.append(Track(pid, name, stretches(own, began, ended)))
-        if each.requests:
-            clipped = ((max(times[0], began), min(times[-1], ended)) for times in each.requests.values())
-            under_way = Covered(part for part in clipped if part[0] < part[1]).parts
-            shown = tuple(Stretch(*part, REQUEST, REQUEST, True) for part in under_way)
-            communication.append(Track(pid, f"{of_rank}messages", shown))
-    return TaskTrace(began, ended, tuple(tracks), lost, tuple(communication))
 
 
 class Covered:
@@ -162,16 +95,16 @@ class Covered:
         self._ends = [end for part in self.parts for end in part]
         self._covered = np.cumsum([length for began, ended in self.parts for length in (0.0, ended - began)])
 
-    def within(self, some: Sequence[Stretch]) -> list[float]:
+    def within(self, spans: Sequence[Interval]) -> list[float]:
         """How much of each is covered [s]."""
-        if not self.parts:
-            return [0.0] * len(some)
-        until = np.interp([(each.began, each.ended) for each in some], self._ends, self._covered)
+        if not self.parts or not spans:
+            return [0.0] * len(spans)
+        until = np.interp(spans, self._ends, self._covered)
         return [float(ended - began) for began, ended in until]
 
     def gaps(self, began: float, ended: float) -> Iterator[Interval]:
-        """Between the parts, which are all in [began, ended]."""
-        ends = [began, *self._ends, ended]
+        """Between the parts, within [began, ended]."""
+        ends = [began, *(min(max(began, end), ended) for end in self._ends), ended]
         return zip(ends[::2], ends[1::2], strict=True)
 
 

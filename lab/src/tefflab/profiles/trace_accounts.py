@@ -1,86 +1,186 @@
 """The states, sites and messages of each rank, from the trace of a program with libteff (`TEFF_TRACE`).
 
-A worker's time belongs to the innermost slice of its track. The communicators themselves count messages, even if the
-trace has lost events.
+A worker's time belongs to the innermost slice of its track. If a worker is idle, the other workers' slices say why. The
+communicators themselves count messages, even if the trace has lost events.
 """
 
 import json
+import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from rich.table import Table
 
+from tefflab.errors import InputError
 from tefflab.host.terminal import titled_table
 from tefflab.output.quantities import digits, rate
-from tefflab.profiles.states import HANDLER, Process, Site, bin_of
-from tefflab.profiles.task_trace import IDLE, TASKS, Covered, Stretch, read_processes, stretches
-from tefflab.profiles.task_trace import Process as Traced
+from tefflab.profiles.states import DISPLACED, Process, Site, bin_of
+from tefflab.profiles.task_trace import LOOP, Covered, Interval, Stretch, Traced, read_processes, stretches
 
 RUNTIME = "libteff"
 PATHS = {"own": "to itself", "near": "by shared memory", "far": "by the network"}
+_MAKING, _SENDING = "run", "send"  # categories of slices
 _STATES = {
-    "run": "creation",
-    "send": "message",
-    "waiting": "dependences",
-    "searching": "dispatch",
+    _MAKING: "creation",
+    _SENDING: "message",
+    "searching": "dependences",
     "parked": "imbalance",
+    "waiting": "dispatch",  # a worker with nothing to take searches
+    "": "dispatch",
+    DISPLACED: DISPLACED,
 }
+_IDLE = ("searching", "parked")
+_AROUND = ("serial", DISPLACED, "task_not_made", "message")  # reasons why a worker is idle; the first one counts
+_PAUSE = 1e-3  # seconds: without any body for so long, the program does something else
+_DISTURBED = 10  # usual lengths: a stretch so long contains a pause if other programs use the core
 _SENT = ("sent", "bytes", "packets", "large", "large_bytes")
 _MOST_COLUMNS = 8  # of ranks: of more, the table has the sum only
+
+_Tracks = Sequence[Sequence[Stretch]]
 
 
 def read_traces(files: Iterable[Path]) -> list[Process]:
     """The ranks of a job in their order, or processes without ranks: traces of one rank are added up."""
-    ranks: dict[int, list[Traced]] = {}
-    lost = 0
+    ranks: dict[int, list[Process]] = {}
     for file in files:
-        try:
-            trace = json.loads(file.read_text(encoding="utf-8"))
-        except json.JSONDecodeError:  # of a runtime that has not ended
-            continue
-        lost += trace["otherData"]["lost_events"]
-        for pid, process in read_processes(trace["traceEvents"]).items():
-            ranks.setdefault(pid, []).append(process)
+        with suppress(json.JSONDecodeError):  # of a runtime that has not ended
+            for pid, process in read_trace(file).items():
+                ranks.setdefault(pid, []).append(process)
+    return [_added(ranks[pid]) for pid in sorted(ranks)]
+
+
+def read_trace(file: Path) -> dict[int, Process]:
+    """By number. ValueError and the like if the file is no trace."""
+    trace = json.loads(file.read_text(encoding="utf-8"))
+    lost = int(trace.get("otherData", {}).get("lost_events", 0))
     remark = (
-        f"{lost} events were lost: the times are those of the last ones (TEFF_TRACE_EVENTS sets how many a worker "
-        "keeps); messages are counted all the same"
+        f"{lost} events were lost: all times are those after them (TEFF_TRACE_EVENTS sets how many a worker keeps); "
+        "messages are counted all the same"
     )
-    return [_rank(ranks[pid], (remark,) if lost else ()) for pid in sorted(ranks)]
+    traced = read_processes(trace["traceEvents"])
+    # A worker keeps the slices that ended last. So its track is complete from the first end on.
+    incomplete = [each.slices[thread] for each in traced.values() for thread in each.incomplete & each.slices.keys()]
+    complete = max((min(ended for _, ended, *_ in own) for own in incomplete if own), default=-math.inf)
+    tracks = {pid: _tracks(each, complete) for pid, each in traced.items()}
+    serial, stopped = _without_bodies(traced.values(), list(tracks.values()))
+    remarks = (remark,) if lost else ()
+    return {pid: _process(each, tracks[pid], serial, stopped, remarks) for pid, each in traced.items()}
 
 
-def _rank(processes: Sequence[Traced], remarks: tuple[str, ...]) -> Process:
-    threads: list[Mapping[str, float]] = []
+def read_whole_trace(file: Path) -> list[Process]:
+    """InputError if the file is no trace, or has no task."""
+    way_out = "a program of libteff's writes one if TEFF_TRACE names the file"
+    try:
+        found = list(read_trace(file).values())
+    except OSError as failure:
+        raise InputError(f"{file}: no trace can be read: {failure.strerror}; {way_out}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(f"{file}: it is no trace in the Trace Event Format; {way_out}") from None
+    if not any(each.sites for each in found):
+        raise InputError(f"{file}: the trace has no task: trace a run that makes tasks")
+    return found
+
+
+def _added(parts: Sequence[Process]) -> Process:
+    first, *rest = parts
+    if not rest:
+        return first
+    return replace(
+        first,
+        threads=tuple(thread for each in parts for thread in each.threads),
+        elapsed=sum(each.elapsed for each in parts),
+        in_regions=sum(each.in_regions for each in parts),
+        sites=tuple(site for each in parts for site in each.sites),
+        messages=_all([each.messages for each in parts]),
+        remarks=tuple(dict.fromkeys(remark for each in parts for remark in each.remarks)),
+    )
+
+
+def _tracks(process: Traced, complete: float) -> _Tracks:
+    """Of each thread, with the pauses in which another program had its core."""
+    ends = [end for own in process.slices.values() for began, ended, *_ in own for end in (began, ended)] or [0.0]
+    first, last = max(complete, min(ends)), max(ends)
+    tracks = {thread: stretches(own, first, last) for thread, own in sorted(process.slices.items())}
+    lengths = defaultdict[tuple[str, str], list[float]](list)
+    for each in (one for own in tracks.values() for one in own if one.category not in _IDLE):
+        lengths[each.name, each.category].append(each.seconds)
+    usual = {alike: median(some) for alike, some in lengths.items()}
+    return [
+        [part for each in own for part in (_calm(each, usual) if thread in process.shared else [each])]
+        for thread, own in tracks.items()
+    ]
+
+
+def _calm(each: Stretch, usual: Mapping[tuple[str, str], float]) -> Iterator[Stretch]:
+    """A stretch that contains a pause becomes a usual one and the pause, wherever in it that was."""
+    length = usual.get((each.name, each.category), math.inf)
+    if each.seconds < max(_PAUSE, _DISTURBED * length):
+        yield each
+    else:
+        yield replace(each, ended=each.began + length)
+        yield Stretch(each.began + length, each.ended, DISPLACED, "", is_first=True)
+
+
+def _without_bodies(processes: Iterable[Traced], tracks: Sequence[_Tracks]) -> tuple[list[Interval], list[Interval]]:
+    """The long times in which no process ran a body or had a message under way. In the first ones the program did
+    something else. In the second ones other programs had the cores of the bodies."""
+    every = [each for own in tracks for track in own for each in track]
+    first, last = min((each.began for each in every), default=0.0), max((each.ended for each in every), default=0.0)
+    requests = [span for each in processes for span in each.under_way]
+    busy = [each.span for each in every if each.is_body or each.category == _SENDING]
+    gaps = Covered([*busy, *requests]).gaps(first, last)
+    pauses = Covered(each.span for each in every if each.category == DISPLACED)
+    serial, stopped = list[Interval](), list[Interval]()
+    for gap in (each for each in gaps if each[1] - each[0] >= _PAUSE):
+        (stopped if 2 * pauses.within([gap])[0] > gap[1] - gap[0] else serial).append(gap)
+    return serial, stopped
+
+
+def _process(
+    traced: Traced, tracks: _Tracks, serial: list[Interval], stopped: list[Interval], remarks: tuple[str, ...]
+) -> Process:
+    every = [each for own in tracks for each in own]
+    making = [each.span for each in every if each.category == _MAKING]
+    around = list(map(Covered, (serial, [*serial, *stopped], [*serial, *stopped, *making])))
+    threads = tuple(_states(own, [*around, Covered([*serial, *stopped, *making, *traced.under_way])]) for own in tracks)
     seconds = defaultdict[tuple[str, str], float](float)
     lengths = defaultdict[tuple[str, str], Counter[int]](Counter)
-    elapsed = 0.0
-    for process in processes:
-        slices = process.tracks.values()
-        ends = [end for own in slices for began, ended, *_ in own for end in (began, ended)] or [0.0]
-        elapsed += max(ends) - min(ends)
-        tracks = [stretches(own, min(ends), max(ends)) for own in slices]
-        making = Covered((each.began, each.ended) for own in tracks for each in own if each.category == "run")
-        threads += [_states(own, making) for own in tracks]
-        for each in (one for own in tracks for one in own if one.category in (*TASKS, HANDLER)):
-            seconds[each.name, each.category] += each.seconds
-            if each.is_first:
-                lengths[each.name, each.category][bin_of(each.seconds)] += 1
-    sites = [Site(*site, RUNTIME, own.total(), seconds[site], own) for site, own in lengths.items()]
+    loops = {each.name for each in every if each.category == LOOP}  # on other workers their chunks are tasks
+    for each in (one for one in every if one.is_body):
+        bodies = each.name, LOOP if each.name in loops else each.category
+        seconds[bodies] += each.seconds
+        if each.is_first:
+            lengths[bodies][bin_of(each.seconds)] += 1
+    sites = tuple(Site(*bodies, RUNTIME, own.total(), seconds[bodies], own) for bodies, own in lengths.items())
+    elapsed = max((own[-1].ended - own[0].began for own in tracks if own), default=0.0)
     in_regions = max((sum(own.values()) - own.get("serial", 0.0) for own in threads), default=0.0)
-    messages = _messages([each for process in processes for each in process.messages])
-    name = processes[0].rank or "process"
-    return Process(name, tuple(threads), elapsed, in_regions, tuple(sites), messages=messages, remarks=remarks)
+    name = traced.rank or "process"
+    if not (making or traced.rank) and any(site.kind == "task" for site in sites):
+        remarks += ("what makes its tasks is not in the trace: wrap that part in rt.run([&] { ... })",)
+    messages = _messages(traced.messages)
+    return Process(name, threads, elapsed, in_regions, sites, messages=messages, remarks=remarks)
 
 
-def _states(own: Sequence[Stretch], making: Covered) -> Mapping[str, float]:
-    """A worker that is idle while another one makes tasks waits for a task that was not made yet."""
+def _states(own: Sequence[Stretch], around: Sequence[Covered]) -> Mapping[str, float]:
+    """The seconds of a thread. `around`: when each of _AROUND holds, or one before it."""
     found = Counter[str]()
-    for each, beside in zip(own, making.within(own), strict=True):
-        is_idle = each.category in IDLE and each.category
-        not_made = beside if is_idle else 0.0
-        state = "body" if each.category in (*TASKS, HANDLER) else _STATES.get(each.category, "serial")
-        found.update({state: each.seconds - not_made, "task_not_made": not_made})
+    spans = [each.span for each in own]
+    for each, *beside in zip(own, *(which.within(spans) for which in around), strict=True):
+        if each.is_body:
+            found["body"] += each.seconds
+            continue
+        until = beside if each.category in _IDLE else beside[:2]
+        for state, time, before in zip(_AROUND, until, [0.0, *until], strict=False):
+            found[state] += max(0.0, time - before)
+        state = _STATES.get(each.category, "serial")
+        if not each.category and each in (own[0], own[-1]):
+            state = "serial"
+        found[state] += max(0.0, each.seconds - until[-1])  # not less by rounding
     return found
 
 
