@@ -38,13 +38,13 @@ set(TEFF_LEFT_TO_SANITIZERS OFF)
 if(TEFF_CLANG)
   teff_can_sanitize(TEFF_LEFT_TO_SANITIZERS "${CMAKE_CXX_COMPILER}" address,undefined)
 endif()
-# Of libraries that are linked into tests: where they are left to that build, clang does not read them.
+# Of libraries that are linked into tests: a build with a sanitizer makes those that its tests link. Where they are left to that
+# build, clang does not read them.
 function(teff_leave_to_sanitizers)
-  if(NOT TEFF_LEFT_TO_SANITIZERS)
-    return()
-  endif()
   foreach(target IN LISTS ARGN)
-    if(TARGET ${target})
+    if(TEFF_SANITIZE AND TARGET ${target})
+      set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+    elseif(TEFF_LEFT_TO_SANITIZERS AND TARGET ${target})
       set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND};-E;true"
                             C_COMPILER_LAUNCHER "${CMAKE_COMMAND};-E;true")
     endif()

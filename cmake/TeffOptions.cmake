@@ -26,9 +26,9 @@ set(TEFF_NEWEST_Clang 20)
 if(TEFF_WERROR AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS_EQUAL "${TEFF_NEWEST_${CMAKE_CXX_COMPILER_ID}}.99")
   add_compile_options(-Werror)
 endif()
-if(NOT DEFINED CMAKE_UNITY_BUILD) # six files are compiled as one, since half of what each takes is headers
+if(NOT DEFINED CMAKE_UNITY_BUILD) # twelve files are compiled as one, since half of what each takes is headers
   set(CMAKE_UNITY_BUILD ON)
-  set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   include(CheckCXXCompilerFlag)

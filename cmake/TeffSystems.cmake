@@ -12,10 +12,14 @@ set(TEFF_VERSION_OF "" CACHE STRING "Folder of bench/systems; empty: all of them
 # has the targets that the commands of a kind need besides them. Tests are no part of these.
 
 # teff_lab_needs(TARGET...): the commands of the kind whose CMakeLists.txt calls it need these targets, whatever the systems.
+# No test of a build with a sanitizer runs them.
 function(teff_lab_needs)
   get_filename_component(kind "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   add_custom_target(lab_kind_${kind})
   add_dependencies(lab_kind_${kind} ${ARGN})
+  if(TEFF_SANITIZE)
+    set_target_properties(${ARGN} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
 endfunction()
 
 # Adds the folder of every kind of benchmark.
@@ -37,9 +41,6 @@ function(teff_leave_libraries_to_sanitizers folder)
     get_target_property(is_left_out ${target} EXCLUDE_FROM_ALL)
     if(type MATCHES "^(STATIC|SHARED)_LIBRARY$" AND NOT is_left_out)
       teff_leave_to_sanitizers(${target})
-      if(TEFF_SANITIZE) # builds the libraries that its tests link
-        set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
-      endif()
     endif()
   endforeach()
 endfunction()

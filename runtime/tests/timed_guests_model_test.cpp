@@ -183,7 +183,7 @@ TEST(timed_guests_model, where_the_other_worker_is_busy_a_guest_that_leaves_has_
 }
 
 TEST(timed_guests_model, finds_a_guest_that_leaves_and_forgets_the_time) {
-  EXPECT_NE(check(2, 3, {first, becomes_busy, visitor, wakes_it_before_the_time}, 1,
+  EXPECT_NE(check(2, 2, {first, becomes_busy, visitor, wakes_it_before_the_time}, 1,
                   [](world& w) { w.guests_leave_with_the_time = true; })
                 .fault,
             "");

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <string>
 
@@ -18,22 +17,17 @@ const std::map<std::string, block_sizes> all_sizes{{"equal", block_sizes::equal}
 
 }  // namespace
 
-std::shared_ptr<const tile_flags> read_tile_flags(CLI::App& parser) {
+std::shared_ptr<const tile_flags> read_tile_flags(bench::flag_parser& parser) {
   const auto asked = std::make_shared<tile_flags>();
-  parser.add_option("--size", asked->size, "rows and columns of a matrix")
-      ->check(CLI::Range(1, most_rows))
-      ->option_text("COUNT");
-  parser.add_option("--block", asked->block, "rows and columns of a tile")
-      ->check(CLI::Range(1, most_rows))
-      ->option_text("COUNT");
+  parser.add("--size", asked->size, "rows and columns of a matrix").within(1, most_rows).takes("COUNT");
+  parser.add("--block", asked->block, "rows and columns of a tile").within(1, most_rows).takes("COUNT");
   parser
-      .add_option(
-          "--blocks", asked->sizes,
-          "tiles of one size (equal), or random numbers of rows and columns: of each from half to one and a "
-          "half of --block")
-      ->transform(CLI::Transformer(all_sizes, CLI::ignore_case))
-      ->option_text("WORD");
-  parser.callback([asked] {
+      .add("--blocks", asked->sizes,
+           "tiles of one size (equal), or random numbers of rows and columns: of each from half to one and a "
+           "half of --block",
+           all_sizes)
+      .takes("WORD");
+  parser.then([asked] {
     if (asked->size > std::int64_t{asked->block} * most_tiles)
       throw bench::usage_error(fmt::format("--size {} --block {}: a row has at most {} tiles", asked->size,
                                            asked->block, most_tiles));

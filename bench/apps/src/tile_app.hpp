@@ -20,7 +20,7 @@ struct tile_flags {
 };
 
 /// Adds the flags to the parser, whose values its result has once the parser has read them.
-[[nodiscard]] std::shared_ptr<const tile_flags> read_tile_flags(CLI::App& parser);
+[[nodiscard]] std::shared_ptr<const tile_flags> read_tile_flags(bench::flag_parser& parser);
 /// A rank's part of a problem. In one process, there are as many layers as a job with one rank for each
 /// worker would have. Throws lack if the system's own program can't compute it.
 [[nodiscard]] setting setting_of(const tile_flags& asked, const place& at, bool in_layers);
@@ -123,7 +123,7 @@ class tile_app final : public app {
 
 /// As description::flags.
 template <class Problem, bool InLayers = false>
-description::maker read_flags_of(CLI::App& parser) {
+description::maker read_flags_of(bench::flag_parser& parser) {
   return [asked = read_tile_flags(parser)](const place& at) {
     return std::make_unique<tile_app<Problem>>(setting_of(*asked, at, InLayers), at);
   };

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <limits>
-#include <map>
 #include <vector>
 
 #include "teff/bench/failure.hpp"
@@ -29,24 +28,22 @@ std::string footer_of(const description& what) {
 }
 
 struct flag_reader {
-  CLI::App cli;
+  bench::flag_parser flags;
   std::string app;  // known already
   std::int64_t tasks = 0;
   description::maker make;
 
-  explicit flag_reader(const description& what) : cli(std::string(what.title)) {
-    cli.name("");
-    cli.set_help_flag();
-    cli.add_option("--app", app, std::string(what.name))->option_text("WORD");
+  explicit flag_reader(const description& what) : flags(std::string(what.title)) {
+    flags.add("--app", app, std::string(what.name)).takes("WORD");
     if (!what.on_tiles)
-      cli.add_option(
-             "--tasks", tasks,
-             "how many tasks a loop is cut into; auto or 0: four for each worker, or one worksharing task")
-          ->transform(CLI::Transformer(std::map<std::string, int>{{"auto", 0}}))
-          ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
-          ->option_text("COUNT");
-    make = what.flags(cli);
-    cli.footer(footer_of(what));
+      flags
+          .add("--tasks", tasks,
+               "how many tasks a loop is cut into; auto or 0: four for each worker, or one worksharing task")
+          .or_word("auto", 0)
+          .within(std::int64_t{0}, std::numeric_limits<std::int64_t>::max())
+          .takes("COUNT");
+    make = what.flags(flags);
+    flags.footer(footer_of(what));
   }
 };
 
@@ -58,7 +55,8 @@ std::string app_named(std::span<const std::string> flags) {
     if (word == "app" && i + 1 < flags.size()) name = flags[i + 1];
     if (word.starts_with("app=")) name = word.substr(4);
   }
-  return CLI::detail::to_lower(name);
+  std::ranges::transform(name, name.begin(), [](unsigned char each) { return std::tolower(each); });
+  return name;
 }
 
 const description& described(const std::string& name) {
@@ -76,13 +74,13 @@ const description& described(const std::string& name) {
 work parse_work(std::span<const std::string> flags) {
   const description& what = described(app_named(flags));
   flag_reader reader(what);
-  bench::read_flags(reader.cli, bench::rewritten(reader.cli, flags));
+  reader.flags.parse(flags);
   return {&what, std::move(reader.make), reader.tasks};
 }
 
 std::string work_help() {
   std::string all;
-  for (const description& what : all_apps()) all += flag_reader(what).cli.help();
+  for (const description& what : all_apps()) all += flag_reader(what).flags.help();
   return all;
 }
 

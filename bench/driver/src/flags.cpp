@@ -5,8 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -59,7 +61,78 @@ flags words_of(const std::string& line) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-flags rewritten(const CLI::App& app, std::span<const std::string> given) {
+template <class Number>
+flag flag::within(Number least, Number most) {
+  of_->check(CLI::Range(least, most));
+  return *this;
+}
+template flag flag::within(int, int);
+template flag flag::within(std::int64_t, std::int64_t);
+template flag flag::within(std::size_t, std::size_t);
+template flag flag::within(double, double);
+
+flag flag::checked_by(const fault_of& fault) {
+  of_->check(fault);
+  return *this;
+}
+flag flag::one_of(std::vector<std::string> names) {
+  of_->check(CLI::IsMember(std::move(names)));
+  return *this;
+}
+flag flag::or_word(const std::string& word, int meaning) {
+  of_->transform(CLI::Transformer(std::map<std::string, int>{{word, meaning}}));
+  return *this;
+}
+flag flag::takes(const std::string& what) {
+  of_->option_text(what);
+  return *this;
+}
+flag flag::group(const std::string& name) {
+  of_->group(name);
+  return *this;
+}
+
+flag_parser::flag_parser(const std::string& about) : app_(std::make_unique<CLI::App>(about)) {
+  app_->name("");
+  app_->set_help_flag();
+}
+flag_parser::~flag_parser() = default;
+
+template <class Value>
+flag flag_parser::add(const std::string& names, Value& into, const std::string& about) {
+  return flag(app_->add_option(names, into, about));
+}
+template flag flag_parser::add(const std::string&, std::string&, const std::string&);
+template flag flag_parser::add(const std::string&, int&, const std::string&);
+template flag flag_parser::add(const std::string&, std::int64_t&, const std::string&);
+template flag flag_parser::add(const std::string&, std::size_t&, const std::string&);
+template flag flag_parser::add(const std::string&, double&, const std::string&);
+template flag flag_parser::add(const std::string&, std::optional<int>&, const std::string&);
+template flag flag_parser::add(const std::string&, std::optional<std::int64_t>&, const std::string&);
+
+flag flag_parser::add_named(const std::string& names, const std::string& about,
+                            std::vector<std::string> known,
+                            const std::function<void(const std::string&)>& take) {
+  return flag(app_->add_option_function<std::string>(names, take, about)
+                  ->transform(CLI::IsMember(std::move(known), CLI::ignore_case)));
+}
+flag flag_parser::add_switch(const std::string& names, bool& into, const std::string& about) {
+  return flag(app_->add_flag(names, into, about));
+}
+flag flag_parser::add_switch(const std::string& names, int& into, const std::string& about) {
+  return flag(app_->add_flag(names, into, about));
+}
+void flag_parser::then(std::function<void()> check) {
+  app_->callback(std::move(check));
+}
+void flag_parser::footer(const std::string& text) {
+  app_->footer(text);
+}
+std::string flag_parser::help() const {
+  return app_->help();
+}
+
+flags flag_parser::rewritten(std::span<const std::string> given) const {
   flags words;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const std::string& word = given[i];
@@ -67,9 +140,9 @@ flags rewritten(const CLI::App& app, std::span<const std::string> given) {
       throw usage_error(fmt::format("'{}' is not a flag; flags begin with a dash, see --help", word));
     const std::string body = word.substr(std::min(word.find_first_not_of('-'), word.size()));
     const std::string name = body.substr(0, body.find('='));
-    const CLI::Option* const option = app.get_option_no_throw("--" + name);
+    const CLI::Option* const option = app_->get_option_no_throw("--" + name);
     if (option == nullptr)
-      throw usage_error(fmt::format("there is no flag '{}'{}; see --help", word, meant_by(app, name)));
+      throw usage_error(fmt::format("there is no flag '{}'{}; see --help", word, meant_by(*app_, name)));
     if (option->get_items_expected_max() == 0 || body.find('=') != std::string::npos) {
       words.push_back("--" + body);
     } else {
@@ -80,10 +153,10 @@ flags rewritten(const CLI::App& app, std::span<const std::string> given) {
   return words;
 }
 
-void read_flags(CLI::App& app, flags rewritten) {
+void flag_parser::read(flags rewritten) {
   std::ranges::reverse(rewritten);  // the library takes them last first
   try {
-    app.parse(std::move(rewritten));
+    app_->parse(std::move(rewritten));
   } catch (const CLI::ParseError& failure) {
     std::string reason = failure.what();
     // Each rewritten flag has the value that it takes: a mismatch is one value too many.

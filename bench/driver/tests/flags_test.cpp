@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <utility>
 
@@ -12,13 +11,14 @@ namespace teff::bench {
 namespace {
 
 std::string refusal(const std::string& word) {
-  CLI::App app;
-  app.add_option("--width");
-  app.add_option("--steps,--timesteps");
-  app.add_flag("-v,--verbose");
+  flag_parser parser("");
+  int value = 0;
+  parser.add("--width", value, "");
+  parser.add("--steps,--timesteps", value, "");
+  parser.add_switch("-v,--verbose", value, "");
   const flags words{word, "4"};
   try {
-    static_cast<void>(rewritten(app, words));
+    static_cast<void>(parser.rewritten(words));
   } catch (const usage_error& why) {
     return why.what();
   }
@@ -40,15 +40,15 @@ TEST(flags, that_are_like_no_other_lead_to_the_help) {
 }
 
 TEST(flags, that_are_given_twice_are_refused_by_their_name) {
-  CLI::App app;
+  flag_parser parser("");
   int width = 0;
   int verbosity = 0;
-  app.add_option("--width", width);
-  app.add_flag("-v,--verbose", verbosity);
-  read_flags(app, {"--verbose", "--verbose", "--width=4"});
+  parser.add("--width", width, "");
+  parser.add_switch("-v,--verbose", verbosity, "");
+  parser.read({"--verbose", "--verbose", "--width=4"});
   EXPECT_EQ(verbosity, 2);
   try {
-    read_flags(app, {"--width=4", "--width=5"});
+    parser.read({"--width=4", "--width=5"});
     ADD_FAILURE();
   } catch (const usage_error& why) {
     EXPECT_STREQ(why.what(), "-width: it is given more than once; give it once");

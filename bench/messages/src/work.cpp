@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <map>
 
 #include "teff/bench/failure.hpp"
@@ -18,27 +17,22 @@ const std::map<std::string, pattern> patterns{{"one_way", pattern::one_way},
 constexpr std::size_t word = sizeof(std::uint64_t);
 
 struct flag_reader {
-  CLI::App app{"Sends messages between two ranks, and compares what arrived with what was sent."};
+  bench::flag_parser flags{"Sends messages between two ranks, and compares what arrived with what was sent."};
   work asked;
 
   flag_reader() {
-    app.name("");
-    app.set_help_flag();
-    app.add_option("--pattern", asked.what, "what the ranks do: one_way, burst, chain or idle")
-        ->transform(CLI::Transformer(patterns, CLI::ignore_case))
-        ->option_text("WORD");
-    app.add_option("--bytes", asked.bytes, "of a message that goes one way, a multiple of 8")
-        ->check(CLI::Range(std::size_t{8}, std::size_t{1} << 30))
-        ->option_text("COUNT");
-    app.add_option("--window", asked.window, "messages of 8 bytes that are sent before an answer")
-        ->check(CLI::Range(1, 1'000'000))
-        ->option_text("COUNT");
-    app.add_option("--turns", asked.turns, "how often")
-        ->check(CLI::Range(1, 100'000'000))
-        ->option_text("COUNT");
-    app.add_option("--idle", asked.idle_seconds, "seconds in which both ranks wait")
-        ->check(CLI::Range(0.001, 600.0))
-        ->option_text("SECONDS");
+    flags.add("--pattern", asked.what, "what the ranks do: one_way, burst, chain or idle", patterns)
+        .takes("WORD");
+    flags.add("--bytes", asked.bytes, "of a message that goes one way, a multiple of 8")
+        .within(std::size_t{8}, std::size_t{1} << 30)
+        .takes("COUNT");
+    flags.add("--window", asked.window, "messages of 8 bytes that are sent before an answer")
+        .within(1, 1'000'000)
+        .takes("COUNT");
+    flags.add("--turns", asked.turns, "how often").within(1, 100'000'000).takes("COUNT");
+    flags.add("--idle", asked.idle_seconds, "seconds in which both ranks wait")
+        .within(0.001, 600.0)
+        .takes("SECONDS");
   }
 };
 
@@ -46,7 +40,7 @@ struct flag_reader {
 
 work parse_work(std::span<const std::string> flags) {
   flag_reader reader;
-  bench::read_flags(reader.app, bench::rewritten(reader.app, flags));
+  reader.flags.parse(flags);
   if (reader.asked.bytes % word != 0)
     throw bench::usage_error(
         fmt::format("--bytes {}: messages are made of words of {} bytes", reader.asked.bytes, word));
@@ -54,7 +48,7 @@ work parse_work(std::span<const std::string> flags) {
 }
 
 std::string work_help() {
-  return flag_reader().app.help();
+  return flag_reader().flags.help();
 }
 
 std::string name(pattern what) {

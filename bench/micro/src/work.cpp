@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 
@@ -19,30 +18,24 @@ const std::map<std::string, shape> shapes{{"tasks", shape::tasks},
                                           {"regions", shape::regions}};
 
 struct flag_reader {
-  CLI::App app{"Runs a grid of tasks, each of which needs some of the column before, or none."};
+  bench::flag_parser flags{"Runs a grid of tasks, each of which needs some of the column before, or none."};
   work asked;
-  std::string made_by = "tasks";
   double spin_seconds = 0;
 
   flag_reader() {
-    app.name("");
-    app.set_help_flag();
-    app.add_option("--shape", made_by, "what makes the tasks: tasks, chunks, taskloop, recursion, regions")
-        ->check(CLI::IsMember(shapes))
-        ->option_text("NAME");
-    app.add_option("--rows", asked.rows, "tasks of a column; 0: as many as workers")
-        ->check(CLI::Range(0, 1 << 20))
-        ->option_text("COUNT");
-    app.add_option("--columns", asked.columns, "columns of the grid")
-        ->check(CLI::Range(1, 1 << 24))
-        ->option_text("COUNT");
-    app.add_option("--dependences", asked.dependences, "of a task, on tasks of the column before")
-        ->check(CLI::Range(0, most_dependences))
-        ->option_text("COUNT");
-    app.add_option("--spin", spin_seconds, "seconds that a task spins")
-        ->check(CLI::Range(0.0, 1.0))
-        ->option_text("SECONDS");
-    app.add_flag("--inserted", asked.is_inserted, "start the clock when all tasks have been made");
+    flags
+        .add("--shape", asked.made_by, "what makes the tasks: tasks, chunks, taskloop, recursion, regions",
+             shapes)
+        .takes("NAME");
+    flags.add("--rows", asked.rows, "tasks of a column; 0: as many as workers")
+        .within(0, 1 << 20)
+        .takes("COUNT");
+    flags.add("--columns", asked.columns, "columns of the grid").within(1, 1 << 24).takes("COUNT");
+    flags.add("--dependences", asked.dependences, "of a task, on tasks of the column before")
+        .within(0, most_dependences)
+        .takes("COUNT");
+    flags.add("--spin", spin_seconds, "seconds that a task spins").within(0.0, 1.0).takes("SECONDS");
+    flags.add_switch("--inserted", asked.is_inserted, "start the clock when all tasks have been made");
   }
 };
 
@@ -65,9 +58,8 @@ std::string_view name(shape of) {
 
 work parse_work(std::span<const std::string> flags) {
   flag_reader reader;
-  bench::read_flags(reader.app, bench::rewritten(reader.app, flags));
+  reader.flags.parse(flags);
   work asked = reader.asked;
-  asked.made_by = shapes.at(reader.made_by);
   asked.spin =
       std::chrono::round<std::chrono::nanoseconds>(std::chrono::duration<double>(reader.spin_seconds));
   check(asked);
@@ -75,7 +67,7 @@ work parse_work(std::span<const std::string> flags) {
 }
 
 std::string work_help() {
-  return flag_reader().app.help();
+  return flag_reader().flags.help();
 }
 
 }  // namespace teff::micro

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <bit>
 #include <map>
@@ -19,19 +18,15 @@ const std::map<std::string, scale> scales{
     {"tiny", scale::tiny}, {"usual", scale::usual}, {"large", scale::large}};
 
 struct flag_reader {
-  CLI::App app{"Runs one program on a system, and compares the result with that of one thread."};
+  bench::flag_parser flags{"Runs one program on a system, and compares the result with that of one thread."};
   std::string program{catalogue().front().name};
   scale how_large = scale::usual;
   std::optional<std::int64_t> size;
 
   flag_reader() {
-    app.name("");
-    app.set_help_flag();
-    app.add_option("--program", program, "which one; --cases lists them")->option_text("NAME");
-    app.add_option("--scale", how_large, "how large its input is: tiny, usual or large")
-        ->transform(CLI::Transformer(scales, CLI::ignore_case))
-        ->option_text("WORD");
-    app.add_option("--size", size, "the same as a number of what the program counts")->option_text("COUNT");
+    flags.add("--program", program, "which one; --cases lists them").takes("NAME");
+    flags.add("--scale", how_large, "how large its input is: tiny, usual or large", scales).takes("WORD");
+    flags.add("--size", size, "the same as a number of what the program counts").takes("COUNT");
   }
 };
 
@@ -48,7 +43,7 @@ void check(const work& asked) {
 
 work parse_work(std::span<const std::string> flags) {
   flag_reader reader;
-  bench::read_flags(reader.app, bench::rewritten(reader.app, flags));
+  reader.flags.parse(flags);
   work asked{.what = described(reader.program)};
   asked.size = reader.size.value_or(asked.what.size(reader.how_large));
   check(asked);
@@ -56,7 +51,7 @@ work parse_work(std::span<const std::string> flags) {
 }
 
 std::string work_help() {
-  return flag_reader().app.help();
+  return flag_reader().flags.help();
 }
 
 std::string_view name(way what) {

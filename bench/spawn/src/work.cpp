@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -46,7 +45,8 @@ std::string tree_names() {
 
 /// The flags as they are read, before the tree has its parameters.
 struct flag_reader {
-  CLI::App app{"Runs one of the spawn patterns, checks that every task ran once, prints its record."};
+  bench::flag_parser flags{
+      "Runs one of the spawn patterns, checks that every task ran once, prints its record."};
   command result;
   std::string pattern;
   std::string spawn = "both";
@@ -55,25 +55,23 @@ struct flag_reader {
 
   flag_reader() {
     work& asked = result.work;
-    app.name("");
-    app.set_help_flag();
-    app.add_option("--pattern", pattern, "serial, parallel, fibonacci or tree")
-        ->check(CLI::IsMember(names(pattern_names)))
-        ->option_text("NAME");
-    app.add_option("--tasks", asked.tasks, "null tasks of serial and parallel")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
-        ->option_text("COUNT");
-    app.add_option("--n", asked.n, "of fibonacci")->check(CLI::Range(0, greatest_n))->option_text("N");
-    app.add_option("--spawn", spawn, "fibonacci's children that are tasks: both or one")
-        ->check(CLI::IsMember(names(spawning_names)))
-        ->option_text("WHICH");
-    app.add_option("--tree", tree, tree_names())->option_text("NAME");
-    app.add_option("--depth", depth, "another depth of a geometric tree; its counts are computed first")
-        ->check(CLI::Range(1, 100))
-        ->option_text("D");
-    app.add_option("--profile", result.profile_seconds, "say where the workers were, over so many seconds")
-        ->check(CLI::Range(0.01, 600.0))
-        ->option_text("SECONDS");
+    flags.add("--pattern", pattern, "serial, parallel, fibonacci or tree")
+        .one_of(names(pattern_names))
+        .takes("NAME");
+    flags.add("--tasks", asked.tasks, "null tasks of serial and parallel")
+        .within(std::int64_t{1}, std::int64_t{1} << 40)
+        .takes("COUNT");
+    flags.add("--n", asked.n, "of fibonacci").within(0, greatest_n).takes("N");
+    flags.add("--spawn", spawn, "fibonacci's children that are tasks: both or one")
+        .one_of(names(spawning_names))
+        .takes("WHICH");
+    flags.add("--tree", tree, tree_names()).takes("NAME");
+    flags.add("--depth", depth, "another depth of a geometric tree; its counts are computed first")
+        .within(1, 100)
+        .takes("D");
+    flags.add("--profile", result.profile_seconds, "say where the workers were, over so many seconds")
+        .within(0.01, 600.0)
+        .takes("SECONDS");
   }
 };
 
@@ -147,7 +145,7 @@ std::string difference(const work& of, const result& found, const result& wanted
 
 command parse_command(std::span<const std::string> flags) {
   flag_reader reader;
-  bench::read_flags(reader.app, bench::rewritten(reader.app, flags));
+  reader.flags.parse(flags);
   return finished(reader);
 }
 
@@ -160,7 +158,7 @@ std::string_view name(pattern of) {
 }
 
 std::string command_help() {
-  return flag_reader().app.help();
+  return flag_reader().flags.help();
 }
 
 }  // namespace teff::spawn

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sched.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <barrier>
 #include <chrono>
@@ -246,18 +245,15 @@ int run(const options& options) {
 
 int main(int argc, char** argv) {
   teff::graphs::options options;
-  CLI::App app("How near the kernels come to the peak of this machine");
-  app.add_option("--repeats", options.repeats, "pairs of measurements")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  app.add_option("--milliseconds", options.milliseconds, "length of a measurement of compute kernels")
-      ->check(CLI::Range(0.01, 10000.0))
-      ->capture_default_str();
-  app.add_option("--scratch-mib", options.scratch_mib,
-                 "memory of each thread; STREAM wants 8 times the last-level cache")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  app.add_flag("--json", options.json, "one JSON object in the place of tables");
-  CLI11_PARSE(app, argc, argv);
+  teff::bench::flag_parser flags("How near the kernels come to the peak of this machine");
+  flags.add("--repeats", options.repeats, "pairs of measurements [101]").within(1, 100000);
+  flags.add("--milliseconds", options.milliseconds, "length of a measurement of compute kernels [2]")
+      .within(0.01, 10000.0);
+  flags
+      .add("--scratch-mib", options.scratch_mib,
+           "memory of each thread; STREAM wants 8 times the last-level cache [256]")
+      .within(std::int64_t{1}, std::int64_t{1} << 20);
+  flags.add_switch("--json", options.json, "one JSON object in the place of tables");
+  if (const auto code = teff::graphs::read_command(flags, argc, argv)) return *code;
   return teff::graphs::run(options);
 }

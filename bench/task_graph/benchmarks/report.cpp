@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <functional>
 #include <utility>
+
+#include "teff/bench/failure.hpp"
 
 namespace teff::graphs {
 namespace {
@@ -14,6 +17,20 @@ std::string as_json(const spread& s) {
 }
 
 }  // namespace
+
+std::optional<int> read_command(bench::flag_parser& parser, int argc, char** argv) {
+  bool is_asked = false;
+  parser.add_switch("--help", is_asked, "show this text");
+  try {
+    parser.parse(bench::flags(argv + 1, argv + argc));
+  } catch (const bench::usage_error& fault) {
+    fmt::print(stderr, "error: {}\n", fault.what());
+    return 2;
+  }
+  if (!is_asked) return std::nullopt;
+  fmt::print("{}", parser.help());
+  return 0;
+}
 
 spread spread_of(std::vector<double> values) {
   std::ranges::sort(values);

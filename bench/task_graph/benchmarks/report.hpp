@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "teff/bench/flags.hpp"
 
 namespace teff::graphs {
 
@@ -26,6 +29,9 @@ struct comparison {
 [[nodiscard]] comparison compare(std::string kernel, const std::vector<double>& kernel_rates,
                                  std::string reference, const std::vector<double>& reference_rates,
                                  int threads);
+
+/// Reads a command's flags. The exit code, where they ask for help or are wrong.
+[[nodiscard]] std::optional<int> read_command(bench::flag_parser& parser, int argc, char** argv);
 
 /// A table for people; `unit` is what 1e9 of the rates are.
 [[nodiscard]] std::string as_table(const std::vector<comparison>& rows, const std::string& unit);

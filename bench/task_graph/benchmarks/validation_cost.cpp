@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -223,14 +222,10 @@ void report_all(std::int64_t steps, int pairs) {
 int main(int argc, char** argv) {
   int pairs = 501;
   std::int64_t steps = 1000;
-  CLI::App app(
+  teff::bench::flag_parser flags(
       "What validation costs where tasks are smallest: at METG of the least overhead, and empty ones");
-  app.add_option("--pairs", pairs, "runs with and without")
-      ->check(CLI::Range(9, 100000))
-      ->capture_default_str();
-  app.add_option("--steps", steps, "timesteps of a run")
-      ->check(CLI::Range(10, 10000000))
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  flags.add("--pairs", pairs, "runs with and without [501]").within(9, 100000);
+  flags.add("--steps", steps, "timesteps of a run [1000]").within(std::int64_t{10}, std::int64_t{10'000'000});
+  if (const auto code = teff::graphs::read_command(flags, argc, argv)) return *code;
   teff::graphs::report_all(steps, pairs);
 }

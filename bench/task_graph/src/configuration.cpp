@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -12,6 +11,7 @@
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "teff/bench/flags.hpp"
 
@@ -24,43 +24,35 @@ using std::int64_t;
 constexpr int64_t default_period = 3;
 
 /// A whole number of at least so much, with a message that quotes the flag as the user knows it.
-CLI::Validator whole_number(int64_t least, std::string_view example) {
-  return CLI::Validator(
-      [=](std::string& text) {
-        int64_t value = 0;
-        const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (failure == std::errc{} && end == text.data() + text.size() && value >= least)
-          return std::string{};
-        const bool is_beyond = failure == std::errc::result_out_of_range;
-        const std::string most = is_beyond ? fmt::format("to {}", std::numeric_limits<int64_t>::max()) : "up";
-        return fmt::format("'{}' is not a whole number from {} {}; for example {}", text, least, most,
-                           example);
-      },
-      "");
+bench::fault_of whole_number(int64_t least, std::string_view example) {
+  return [=](const std::string& text) {
+    int64_t value = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (failure == std::errc{} && end == text.data() + text.size() && value >= least) return std::string{};
+    const bool is_beyond = failure == std::errc::result_out_of_range;
+    const std::string most = is_beyond ? fmt::format("to {}", std::numeric_limits<int64_t>::max()) : "up";
+    return fmt::format("'{}' is not a whole number from {} {}; for example {}", text, least, most, example);
+  };
 }
 
-CLI::Validator real_number(double least, double most, std::string_view example) {
-  return CLI::Validator(
-      [=](std::string& text) {
-        std::istringstream stream(text);
-        double value = 0;
-        if (stream >> value && stream.eof() && value >= least && value <= most) return std::string{};
-        return fmt::format("'{}' is not a number from {} to {}; for example {}", text, least, most, example);
-      },
-      "");
+bench::fault_of real_number(double least, double most, std::string_view example) {
+  return [=](const std::string& text) {
+    std::istringstream stream(text);
+    double value = 0;
+    if (stream >> value && stream.eof() && value >= least && value <= most) return std::string{};
+    return fmt::format("'{}' is not a number from {} to {}; for example {}", text, least, most, example);
+  };
 }
 
 template <class Range, class Name>
-CLI::Validator one_of(const Range& choices, Name name) {
+bench::fault_of one_of(const Range& choices, Name name) {
   std::vector<std::string> names;
   for (const auto& each : choices) names.emplace_back(name(each));
-  return CLI::Validator(
-      [names](std::string& text) {
-        if (std::ranges::find(names, text) != names.end()) return std::string{};
-        return fmt::format("there is no '{}'{}; choose one of {}", text, bench::did_you_mean("", text, names),
-                           fmt::join(names, ", "));
-      },
-      "");
+  return [names](const std::string& text) {
+    if (std::ranges::find(names, text) != names.end()) return std::string{};
+    return fmt::format("there is no '{}'{}; choose one of {}", text, bench::did_you_mean("", text, names),
+                       fmt::join(names, ", "));
+  };
 }
 
 /// One graph's flags, before they are a graph.
@@ -85,7 +77,8 @@ constexpr std::array isas{isa::baseline, isa::avx2, isa::avx512};
 
 /// Everything that flags can say. Graph flags belong to the segment between two -and.
 struct flag_reader {
-  CLI::App app{"A task bench: runs task graphs, checks every task and dependence, prints one record."};
+  bench::flag_parser flags{
+      "A task bench: runs task graphs, checks every task and dependence, prints one record."};
   graph_flags graph;
   configuration result;
   std::string isa_name;
@@ -95,12 +88,10 @@ struct flag_reader {
   bool skip_graph_validation = false;
 
   flag_reader() {
-    app.name("");
-    app.set_help_flag();
     graph_options();
     kernel_options();
     run_options();
-    app.footer(
+    flags.footer(
         "Flags may be written with one dash, as in the published Task Bench. Example:\n"
         "  -steps 1000 -width 4 -type stencil_1d -kernel compute_bound -iter 1000 -and -steps 1000 -type "
         "fft");
@@ -109,85 +100,92 @@ struct flag_reader {
   void graph_options() {
     constexpr auto group = "Task graph";
     const auto pattern_name = [](const pattern& p) { return p.name; };
-    app.add_option("--steps", graph.graph.steps, "timesteps: the graph's height [4]")
-        ->check(whole_number(1, "-steps 1000"))
-        ->group(group);
-    app.add_option("--width", graph.graph.width, "points in a timestep [4]")
-        ->check(whole_number(1, "-width 4"))
-        ->group(group);
-    app.add_option("--type", graph.pattern,
-                   fmt::format("pattern of dependence: {} [trivial]", names(patterns(), pattern_name)))
-        ->check(one_of(patterns(), pattern_name))
-        ->group(group);
-    app.add_option("--radix", graph.graph.radix,
-                   "dependencies of a task in nearest, spread and random patterns [3]")
-        ->check(whole_number(0, "-radix 5"))
-        ->group(group);
-    app.add_option("--period", graph.period, "timesteps until spread and random patterns repeat [3]")
-        ->check(whole_number(0, "-period 3"))
-        ->group(group);
-    app.add_option("--fraction", graph.graph.fraction,
-                   "part of the possible dependencies that random_nearest keeps [0.25]")
-        ->check(real_number(0, 1, "-fraction 0.25"))
-        ->group(group);
-    app.add_flag("--and", another_graph, "what follows describes one more graph, run at the same time")
-        ->group(group);
+    flags.add("--steps", graph.graph.steps, "timesteps: the graph's height [4]")
+        .checked_by(whole_number(1, "-steps 1000"))
+        .group(group);
+    flags.add("--width", graph.graph.width, "points in a timestep [4]")
+        .checked_by(whole_number(1, "-width 4"))
+        .group(group);
+    flags
+        .add("--type", graph.pattern,
+             fmt::format("pattern of dependence: {} [trivial]", names(patterns(), pattern_name)))
+        .checked_by(one_of(patterns(), pattern_name))
+        .group(group);
+    flags
+        .add("--radix", graph.graph.radix,
+             "dependencies of a task in nearest, spread and random patterns [3]")
+        .checked_by(whole_number(0, "-radix 5"))
+        .group(group);
+    flags.add("--period", graph.period, "timesteps until spread and random patterns repeat [3]")
+        .checked_by(whole_number(0, "-period 3"))
+        .group(group);
+    flags
+        .add("--fraction", graph.graph.fraction,
+             "part of the possible dependencies that random_nearest keeps [0.25]")
+        .checked_by(real_number(0, 1, "-fraction 0.25"))
+        .group(group);
+    flags.add_switch("--and", another_graph, "what follows describes one more graph, run at the same time")
+        .group(group);
   }
 
   void kernel_options() {
     constexpr auto group = "Tasks";
     const auto kernel_name = [](kernel_kind kind) { return name(kind); };
     kernel& k = graph.graph.kernel;
-    app.add_option("--kernel", graph.kernel,
-                   fmt::format("what a task computes: {} [empty]", names(kernel_kinds(), kernel_name)))
-        ->check(one_of(kernel_kinds(), kernel_name))
-        ->group(group);
-    app.add_option("--iter", k.iterations, "iterations of the kernel [0]")
-        ->check(whole_number(0, "-iter 1000"))
-        ->group(group);
-    app.add_option("--output", graph.graph.output_bytes,
-                   "bytes a task hands on to each that depends on it [16]")
-        ->check(whole_number(sizeof(payload), "-output 16"))
-        ->group(group);
-    app.add_option("--scratch", graph.graph.scratch_bytes, "bytes of a worker's working set [0]")
-        ->check(whole_number(0, "-scratch 1048576"))
-        ->group(group);
-    app.add_option("--sample", k.samples, "windows that the working set is cut into [16]")
-        ->check(whole_number(1, "-sample 16"))
-        ->group(group);
-    app.add_option("--imbalance", k.imbalance,
-                   "spread of iterations in load_imbalance, as a part of them [0]")
-        ->check(real_number(0, 2, "-imbalance 0.5"))
-        ->group(group);
-    app.add_flag("--persistent-imbalance", k.persistent_imbalance,
-                 "a point draws its imbalance once, not at each timestep")
-        ->group(group);
+    flags
+        .add("--kernel", graph.kernel,
+             fmt::format("what a task computes: {} [empty]", names(kernel_kinds(), kernel_name)))
+        .checked_by(one_of(kernel_kinds(), kernel_name))
+        .group(group);
+    flags.add("--iter", k.iterations, "iterations of the kernel [0]")
+        .checked_by(whole_number(0, "-iter 1000"))
+        .group(group);
+    flags.add("--output", graph.graph.output_bytes, "bytes a task hands on to each that depends on it [16]")
+        .checked_by(whole_number(sizeof(payload), "-output 16"))
+        .group(group);
+    flags.add("--scratch", graph.graph.scratch_bytes, "bytes of a worker's working set [0]")
+        .checked_by(whole_number(0, "-scratch 1048576"))
+        .group(group);
+    flags.add("--sample", k.samples, "windows that the working set is cut into [16]")
+        .checked_by(whole_number(1, "-sample 16"))
+        .group(group);
+    flags.add("--imbalance", k.imbalance, "spread of iterations in load_imbalance, as a part of them [0]")
+        .checked_by(real_number(0, 2, "-imbalance 0.5"))
+        .group(group);
+    flags
+        .add_switch("--persistent-imbalance", k.persistent_imbalance,
+                    "a point draws its imbalance once, not at each timestep")
+        .group(group);
   }
 
   void run_options() {
     constexpr auto group = "Run";
     const auto isa_of = [](isa each) { return name(each); };
-    app.add_option("--isa", isa_name,
-                   fmt::format("instructions of the kernels: {} [the best here]", names(isas, isa_of)))
-        ->check(one_of(isas, isa_of))
-        ->group(group);
-    app.add_option("--nodes", result.nodes, "nodes for the estimate of local dependencies [0: none]")
-        ->check(whole_number(1, "-nodes 2"))
-        ->group(group);
-    app.add_flag("--report", result.report, "text for people in the place of a record")->group(group);
-    app.add_flag(
-           "--no-validate", no_validate,
-           "read the inputs without validating them, to measure what validation costs; the record says so")
-        ->group(group);
-    app.add_flag("-v,--verbose", result.verbosity,
-                 "show the graphs before the run; twice: with reverse dependencies")
-        ->group(group);
-    app.add_option("--field", fields, "accepted for the published benchmark's scripts; without effect")
-        ->group(group);
-    app.add_flag(
-           "--skip-graph-validation", skip_graph_validation,
-           "accepted for the published benchmark's scripts; without effect, as validation is cheap here")
-        ->group(group);
+    flags
+        .add("--isa", isa_name,
+             fmt::format("instructions of the kernels: {} [the best here]", names(isas, isa_of)))
+        .checked_by(one_of(isas, isa_of))
+        .group(group);
+    flags.add("--nodes", result.nodes, "nodes for the estimate of local dependencies [0: none]")
+        .checked_by(whole_number(1, "-nodes 2"))
+        .group(group);
+    flags.add_switch("--report", result.report, "text for people in the place of a record").group(group);
+    flags
+        .add_switch(
+            "--no-validate", no_validate,
+            "read the inputs without validating them, to measure what validation costs; the record says so")
+        .group(group);
+    flags
+        .add_switch("-v,--verbose", result.verbosity,
+                    "show the graphs before the run; twice: with reverse dependencies")
+        .group(group);
+    flags.add("--field", fields, "accepted for the published benchmark's scripts; without effect")
+        .group(group);
+    flags
+        .add_switch(
+            "--skip-graph-validation", skip_graph_validation,
+            "accepted for the published benchmark's scripts; without effect, as validation is cheap here")
+        .group(group);
   }
 
   template <class Range, class Name>
@@ -241,10 +239,10 @@ configuration parse_configuration(std::span<const std::string> flags) {
   std::string line;
   const auto end_graph = [&] {
     reader.graph = {};
-    bench::read_flags(reader.app, std::exchange(segment, {}));
+    reader.flags.read(std::exchange(segment, {}));
     graphs.push_back(reader.graph.build(static_cast<int64_t>(graphs.size())));
   };
-  for (std::string& word : bench::rewritten(reader.app, without_abbreviations(flags))) {
+  for (std::string& word : reader.flags.rewritten(without_abbreviations(flags))) {
     if (!is_for_people(word)) line += (line.empty() ? "" : " ") + word;
     if (word == "--and") {
       end_graph();
@@ -264,7 +262,7 @@ configuration parse_configuration(const std::string& line) {
 }
 
 std::string configuration_help() {
-  return flag_reader().app.help();
+  return flag_reader().flags.help();
 }
 
 }  // namespace teff::graphs

@@ -1,6 +1,5 @@
 #include "teff/wake/work.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -11,17 +10,14 @@ namespace teff::wake {
 namespace {
 
 struct flag_reader {
-  CLI::App app{"Lets the workers of a system idle, then spawns a task for another worker, again and again."};
+  bench::flag_parser flags{
+      "Lets the workers of a system idle, then spawns a task for another worker, again and again."};
   int wakes = work().wakes;
   double idle = work().idle.count();
 
   flag_reader() {
-    app.name("");
-    app.set_help_flag();
-    app.add_option("--wakes", wakes, "how often")->check(CLI::Range(1, 100'000))->option_text("COUNT");
-    app.add_option("--idle", idle, "seconds without work before each")
-        ->check(CLI::Range(0.0, 60.0))
-        ->option_text("SECONDS");
+    flags.add("--wakes", wakes, "how often").within(1, 100'000).takes("COUNT");
+    flags.add("--idle", idle, "seconds without work before each").within(0.0, 60.0).takes("SECONDS");
   }
 };
 
@@ -29,12 +25,12 @@ struct flag_reader {
 
 work parse_work(std::span<const std::string> flags) {
   flag_reader reader;
-  bench::read_flags(reader.app, bench::rewritten(reader.app, flags));
+  reader.flags.parse(flags);
   return {.wakes = reader.wakes, .idle = seconds(reader.idle)};
 }
 
 std::string work_help() {
-  return flag_reader().app.help();
+  return flag_reader().flags.help();
 }
 
 double quantile(std::vector<double> samples, double share) {

@@ -1,15 +1,16 @@
 #!/bin/sh
-# check.sh CMAKE SOURCE FOLDER COMPILER GENERATOR MAKE: installs the library under FOLDER and builds and runs a
-# project that finds it in each of the ways a user has.
+# check.sh CMAKE SOURCE FOLDER COMPILER GENERATOR MAKE BUILD FILES: installs the library under FOLDER and builds and runs a
+# project that finds it in each of the ways a user has. BUILD has objects of libteff, each of so many FILES.
 set -eu
 cmake=$1 source=$2 folder=$3 compiler=$4
 export CMAKE_GENERATOR="$5"
 make=-DCMAKE_MAKE_PROGRAM=$6 # of the generator
+build=$7 files=$8
 here=$(cd "$(dirname "$0")" && pwd)
 rm -rf "$folder"
 mkdir -p "$folder"
 installed=$folder/installed # not the prefix of the configuration
-fast="-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DCMAKE_BUILD_TYPE=" # it is linked, and hardly run
+fast="-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=$files -DCMAKE_BUILD_TYPE=" # it is linked, and hardly run
 # configure FOLDER WAY OPTION...: the project that finds the library in this way.
 configure() {
   into=$1 way=$2
@@ -26,7 +27,9 @@ by_pkg_config() {
 }
 
 # What is fetched is part of the project, and installed with it only if the user asks for it.
-configure "$folder/FetchContent" FetchContent -DTEFF_TSAN=ON -DCMAKE_INSTALL_PREFIX="$folder/elsewhere"
+# Of its libraries only libteff_tsan is compiled here. The objects of the others are there.
+configure "$folder/FetchContent" FetchContent -DTEFF_TSAN=ON -DCMAKE_INSTALL_PREFIX="$folder/elsewhere" \
+  -DCMAKE_CXX_COMPILER_LAUNCHER="sh;$here/compiled.sh;$build"
 "$cmake" --build "$folder/FetchContent" -j2
 "$folder/FetchContent/consumer_in_c"
 "$cmake" --install "$folder/FetchContent" --prefix "$installed"

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -265,14 +264,14 @@ class solver final : public app {
 
 }  // namespace
 
-description::maker read_flags(CLI::App& parser) {
+description::maker read_flags(bench::flag_parser& parser) {
   const auto grid = std::make_shared<std::string>("32x32x32");
   parser
-      .add_option("--grid", *grid,
-                  "points of the grid in each direction, of which ranks share the third; a point is a row of "
-                  "the matrix")
-      ->check(fault_of_box)
-      ->option_text("NXxNYxNZ");
+      .add("--grid", *grid,
+           "points of the grid in each direction, of which ranks share the third; a point is a row of "
+           "the matrix")
+      .checked_by(fault_of_box)
+      .takes("NXxNYxNZ");
   return [grid](const place& at) { return std::make_unique<solver>(box_of(*grid), at); };
 }
 

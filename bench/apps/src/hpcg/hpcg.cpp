@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -75,14 +74,13 @@ class solver final : public app {
 
 }  // namespace
 
-description::maker read_flags(CLI::App& parser) {
+description::maker read_flags(bench::flag_parser& parser) {
   constexpr int largest = 400;
   const auto side = std::make_shared<int>(32);
   parser
-      .add_option("--size", *side,
-                  "points along a side of the cube that ranks share; a rank needs a multiple of 8")
-      ->check(CLI::Range(8, largest))
-      ->option_text("COUNT");
+      .add("--size", *side, "points along a side of the cube that ranks share; a rank needs a multiple of 8")
+      .within(8, largest)
+      .takes("COUNT");
   return [side](const place& at) { return std::make_unique<solver>(*side, at); };
 }
 

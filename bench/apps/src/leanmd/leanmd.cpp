@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -81,16 +80,14 @@ class molecules final : public app {
 
 }  // namespace
 
-description::maker read_flags(CLI::App& parser) {
+description::maker read_flags(bench::flag_parser& parser) {
   constexpr int most_steps = 1'000'000;
   const auto cells = std::make_shared<std::string>("3x3x3");
   const auto steps = std::make_shared<int>(21);
-  parser.add_option("--cells", *cells, "cells along each side of the box, at least three")
-      ->check(fault_of_box)
-      ->option_text("NXxNYxNZ");
-  parser.add_option("--steps", *steps, "time steps, of a femtosecond each")
-      ->check(CLI::Range(1, most_steps))
-      ->option_text("COUNT");
+  parser.add("--cells", *cells, "cells along each side of the box, at least three")
+      .checked_by(fault_of_box)
+      .takes("NXxNYxNZ");
+  parser.add("--steps", *steps, "time steps, of a femtosecond each").within(1, most_steps).takes("COUNT");
   return [cells, steps](const apps::place&) { return std::make_unique<molecules>(box_of(*cells), *steps); };
 }
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -349,12 +348,12 @@ class blast final : public app {
 
 }  // namespace
 
-description::maker read_flags(CLI::App& parser) {
+description::maker read_flags(bench::flag_parser& parser) {
   constexpr int largest = 200;
   const auto edge = std::make_shared<int>(30);
-  parser.add_option("--size", *edge, "elements along an edge of the cube, which 1, 8 or 27 ranks share")
-      ->check(CLI::Range(2, largest))
-      ->option_text("COUNT");
+  parser.add("--size", *edge, "elements along an edge of the cube, which 1, 8 or 27 ranks share")
+      .within(2, largest)
+      .takes("COUNT");
   return [edge](const place& at) { return std::make_unique<blast>(*edge, at); };
 }
 

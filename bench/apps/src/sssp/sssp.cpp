@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -54,17 +53,14 @@ class shortest_paths final : public app {
 
 }  // namespace
 
-description::maker read_flags(CLI::App& parser) {
+description::maker read_flags(bench::flag_parser& parser) {
   constexpr int widest = 1 << 20;
   const auto name = std::make_shared<std::string>("kron16");
   const auto delta = std::make_shared<distance>(4);
   parser
-      .add_option("--graph", *name,
-                  "kron or uniform, and the scale, as in kron14: a random graph of 2^14 vertices")
-      ->option_text("WORD");
-  parser.add_option("--delta", *delta, "width of a bucket of distances")
-      ->check(CLI::Range(1, widest))
-      ->option_text("LENGTH");
+      .add("--graph", *name, "kron or uniform, and the scale, as in kron14: a random graph of 2^14 vertices")
+      .takes("WORD");
+  parser.add("--delta", *delta, "width of a bucket of distances").within(1, widest).takes("LENGTH");
   return [name, delta](const place&) { return std::make_unique<shortest_paths>(*name, *delta); };
 }
 

@@ -12,11 +12,8 @@
 #include "teff/apps/residual.hpp"
 #include "teff/apps/system.hpp"
 #include "teff/apps/ways.hpp"
+#include "teff/bench/flags.hpp"
 #include "teff/bench/record.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace teff::apps {
 
@@ -88,7 +85,7 @@ struct description {
   /// BLAS is measured beside it, and a system may run a program of its own in the place of a way.
   bool on_tiles = false;
   /// Adds the app's flags to the parser. Its result makes the app from the values that the parser has read.
-  maker (*flags)(CLI::App& parser);
+  maker (*flags)(bench::flag_parser& parser);
 };
 
 /// All apps, by name: each of the folders in src describes one.
