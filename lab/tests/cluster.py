@@ -24,9 +24,9 @@ from tefflab import project_root
 from tefflab.systems.systems import BUILD_FOLDER
 
 LAB = Path(__file__).with_name("cluster_lab.py")
-_PATIENCE = 60.0  # seconds in which daemons answer
+_PATIENCE = 180.0  # seconds in which daemons answer
 _LOOK = 0.05  # seconds between two looks at what is waited for
-LONGEST = 120.0  # seconds of a command on the cluster
+LONGEST = 300.0  # seconds of a command on the cluster
 _NAMESPACES = ("unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc")
 _BUSY = 6  # programs that take a core from a node
 _CONF = """\
