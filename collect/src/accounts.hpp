@@ -134,12 +134,13 @@ struct header {
   std::uint64_t started;    // when the collector was loaded
   std::uint64_t ended;      // 0 if the process ended without running its exit handlers
   std::uint64_t real_time;  // nanoseconds since 1970 when the file was made
+  std::uint64_t displaced;  // nanoseconds of the main thread outside of regions, without a core
   moment first, last;       // last: renewed once a millisecond at most, when a region ends
   std::array<std::array<char, 16>, 16> states;
   std::array<std::array<char, 16>, 16> kinds;
   std::array<char, 1024> command;  // /proc/self/cmdline
   std::uint32_t rank;              // 1 + the process's rank; 0 if it has none
-  std::array<char, 2436> reserved;
+  std::array<char, 2428> reserved;
   std::array<module, 120> modules;  // the last one is of all addresses of further modules
 };
 

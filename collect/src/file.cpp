@@ -34,7 +34,7 @@ std::uint64_t started;
 header* file;
 std::size_t size_of_file, segments;
 block *next_block, *end_of_blocks;
-std::array<char, PATH_MAX> path;
+std::array<char, PATH_MAX> folder, path;
 
 constexpr std::array<const char*, static_cast<std::size_t>(state::count)> states{
     "absent",    "serial",        "body",           "counted",     "creation", "dispatch",
@@ -125,6 +125,10 @@ void prepare() {
   reads_tsc = counter_is_steady();
   loaded = moment_now();
   started = loaded.ticks;
+  // A program may clear its environment before its first region.
+  const char* asked = std::getenv("TEFF_COLLECT");
+  if (asked == nullptr || realpath(asked, folder.data()) == nullptr) folder[0] = '\0';
+  if (const char* number = std::getenv("TEFF_SEGMENTS")) segments = std::strtoul(number, nullptr, 10);
 }
 
 void read_build_id(const dl_phdr_info& info, const ElfW(Phdr) & segment, module& to) {
@@ -184,14 +188,11 @@ bool open_file() {
   if (tried) return file != nullptr;
   tried = true;
   prepare();
-  const char* folder = std::getenv("TEFF_COLLECT");
-  std::array<char, PATH_MAX> whole{};
-  if (folder == nullptr || realpath(folder, whole.data()) == nullptr) return false;
-  const int length = std::snprintf(path.data(), path.size(), "%s/%d-%llu.accounts", whole.data(), getpid(),
+  if (folder[0] == '\0') return false;
+  const int length = std::snprintf(path.data(), path.size(), "%s/%d-%llu.accounts", folder.data(), getpid(),
                                    static_cast<unsigned long long>(nanoseconds(CLOCK_REALTIME)));
   if (length < 0 || static_cast<std::size_t>(length) >= path.size()) return false;
   size_of_file = 0;
-  if (const char* asked = std::getenv("TEFF_SEGMENTS")) segments = std::strtoul(asked, nullptr, 10);
   file = static_cast<header*>(grow_accounts());
   if (file != nullptr) write_header(*file);
   return file != nullptr;

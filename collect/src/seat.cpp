@@ -60,8 +60,8 @@ bool seat::arrive(std::uint32_t thread) {
     accounts_->since = free_since_ = head()->started;
     label(thread == head()->process ? state::serial : state::absent);
   }
-  if (!only_samples) without_core_ = nanoseconds_without_core();
   accounts_->thread = thread;
+  if (!only_samples) note_displaced(0);
   ++accounts_->threads;
   enter(state::serial);
   is_new_ = true;
@@ -71,9 +71,14 @@ bool seat::arrive(std::uint32_t thread) {
 // The part of the segment that ends in which the thread had no core. The time is taken for that of this
 // segment: a displaced thread is without its core for longer than a short segment lasts.
 std::uint64_t seat::leave_out_displaced(std::uint64_t length) {
-  if (me != this) return 0;
+  return me == this ? note_displaced(length) : 0;
+}
+
+std::uint64_t seat::note_displaced(std::uint64_t length) {
   const auto now = nanoseconds_without_core(), before = std::exchange(without_core_, now);
-  if (now <= before || !works(doing())) return 0;
+  if (now <= before) return 0;
+  if (doing() == state::serial && accounts_->thread == head()->process) head()->displaced += now - before;
+  if (!works(doing())) return 0;
   const auto part = std::min(length, ticks_of(now - before));
   accounts_->times[static_cast<std::size_t>(state::displaced)] += part;
   return part;

@@ -129,6 +129,7 @@ class seat {
   site* meet(const void* address, kind what, std::uint32_t function);
   bool skips(const void* address, kind what, const void* function);
   std::uint64_t leave_out_displaced(std::uint64_t length);
+  std::uint64_t note_displaced(std::uint64_t length);
   void note_segment(std::uint64_t now);
   void split_wait(const activation& task, std::uint64_t now);
 

@@ -124,6 +124,11 @@ void begin_in_child() {
   forget_file();
 }
 
+// The thread that ends the process has a last segment, which may be long.
+[[gnu::destructor]] void on_exit() {
+  if (me != nullptr) me->enter(me->doing());
+}
+
 [[gnu::constructor]] void watch_forks() {
   pthread_atfork(nullptr, nullptr, begin_in_child);
 }

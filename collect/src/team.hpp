@@ -24,13 +24,11 @@ class team {
         before_(master.doing()),
         outer_runtime_(master.runtime),
         outer_led_(master.led) {
-    {
-      const growing held;
-      runtime_ = head() == nullptr ? 0 : module_of(library);
-    }
-    master.led = this;
-    master.enter(state::runtime);
+    master.enter(state::runtime);  // what follows is within the region: a plain run has none of it
     begin_ = master.since();
+    master.led = this;
+    const growing held;
+    runtime_ = head() == nullptr ? 0 : module_of(library);
   }
 
   // A thread of the team begins its part of the region. False if nothing is kept of it.
@@ -51,7 +49,7 @@ class team {
     for (const worker* one = workers; one != nullptr; one = one->next) {
       last_end = std::max(last_end, one->thread->last_end.load(std::memory_order_relaxed));
     }
-    master_.end_wait(before_, now, last_end);
+    master_.end_wait(state::runtime, now, last_end);
     master_.end_bodies(outer_);
     master_.runtime = outer_runtime_;
     master_.led = outer_led_;
@@ -63,6 +61,7 @@ class team {
       if (link.thread->joined == this) link.thread->end_worker(now, last_end);
     }
     note_clock();
+    master_.enter(before_);
   }
 
  private:

@@ -25,9 +25,9 @@ HEADER = np.dtype(
         for name in ("version", "header_size", "block_size", "first_octave", "bins_per_octave", "processors")
     ]
     + [(name, "u4") for name in ("process", "parent", "modules_used", "seats", "lost_threads", "clock_reads_tsc")]
-    + [(name, "u8") for name in ("own", "started", "ended", "real_time")]
+    + [(name, "u8") for name in ("own", "started", "ended", "real_time", "displaced")]
     + [("first", MOMENT), ("last", MOMENT), ("states", "S16", 16), ("kinds", "S16", 16), ("command", "S1024")]
-    + [("rank", "u4"), ("reserved", "u1", 2436), ("modules", MODULE, 120)]
+    + [("rank", "u4"), ("reserved", "u1", 2428), ("modules", MODULE, 120)]
 )
 
 

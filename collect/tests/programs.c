@@ -341,6 +341,11 @@ static long none(void) {
   return 0;
 }
 
+static long cleared(void) {
+  clearenv();
+  return dynamic_loop();
+}
+
 static long empty_chunks(void) {
 #pragma omp parallel for schedule(dynamic)
   for (long i = 0; i < number; ++i) __asm__ volatile("");
@@ -402,13 +407,13 @@ static long forked_within(void) {  // the child ends the task in which it was bo
 static const struct {
   const char* name;
   long (*run)(void);
-} cases[] = {CASE(dynamic_loop),  CASE(started_loops), CASE(static_loop), CASE(regions),  CASE(barrier),
-             CASE(tasks),         CASE(untied),        CASE(recursion),   CASE(stencil),  CASE(chain),
-             CASE(doacross),      CASE(taskloop),      CASE(nested),      CASE(crowd),    CASE(imbalance),
-             CASE(producer),      CASE(sections),      CASE(locks),       CASE(detached), CASE(cancelled),
-             CASE(waiting_maker), CASE(two_tasks),     CASE(sites),       CASE(none),     CASE(empty_chunks),
-             CASE(threads),       CASE(killed),        CASE(aborted),     CASE(left),     CASE(replaced),
-             CASE(forked),        CASE(forked_within)};
+} cases[] = {CASE(dynamic_loop),  CASE(started_loops), CASE(static_loop),  CASE(regions),  CASE(barrier),
+             CASE(tasks),         CASE(untied),        CASE(recursion),    CASE(stencil),  CASE(chain),
+             CASE(doacross),      CASE(taskloop),      CASE(nested),       CASE(crowd),    CASE(imbalance),
+             CASE(producer),      CASE(sections),      CASE(locks),        CASE(detached), CASE(cancelled),
+             CASE(waiting_maker), CASE(two_tasks),     CASE(sites),        CASE(none),     CASE(cleared),
+             CASE(empty_chunks),  CASE(threads),       CASE(killed),       CASE(aborted),  CASE(left),
+             CASE(replaced),      CASE(forked),        CASE(forked_within)};
 
 int main(int count, char** words) {
   length = count > 2 ? atof(words[2]) * 1e3 : 1e5;
@@ -416,7 +421,7 @@ int main(int count, char** words) {
   iterations = count > 4 ? atol(words[4]) : 0;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     if (count < 2 || strcmp(words[1], cases[i].name) != 0) continue;
-    if (cases[i].run != none) {
+    if (cases[i].run != none && cases[i].run != cleared) {
 #pragma omp parallel num_threads(1)  // the collector begins here
       spin(0);
     }

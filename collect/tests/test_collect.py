@@ -154,6 +154,10 @@ def test_a_program_keeps_its_own_c_plus_plus_library(library: Path) -> None:
     assert not [name for name in names if name.startswith(("std::", "__cxa", "__gxx", "__cxxabiv1", "operator "))]
 
 
+def test_a_program_may_clear_its_environment(program: Path, tmp_path: Path) -> None:
+    assert run(tmp_path / "out", program, "cleared", "1", "100").accounts[0].bodies("chunk")[0] == 100
+
+
 def test_every_body_of_many_threads_is_counted(program: Path, tmp_path: Path) -> None:
     done = run(tmp_path / "out", program, "tasks", "1", "20000", threads=8)
     assert done.accounts[0].bodies("task")[0] == 20000

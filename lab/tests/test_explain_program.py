@@ -365,6 +365,45 @@ def test_time_without_a_core_is_left_out() -> None:
     assert "for 50 % of the time" in text_of(beside)
 
 
+def test_threads_that_share_cores_with_each_other_lose_nothing_to_other_programs() -> None:
+    """Four threads on two cores, beside another program that had them for 0.4 s. No grain gains more than two cores."""
+    spent = {"body": 0.2, "dispatch": 0.8, "displaced": 1.1}
+    crowd = observed(spent, site("task", 480_000, 0.8 / 480_000))
+    crowd = replace(crowd, others=0.4, processes=(replace(crowd.processes[0], cores=2),))
+    assert crowd.crowded == pytest.approx(4.0)
+    assert crowd.displaced == pytest.approx(0.4)
+    assert crowd.width == pytest.approx(4.4 / 2.1)
+    run = replace(collected(crowd, 2.1, 2.1), plain=())
+    price = program_report.price_of(run)
+    assert price.forecast(64).seconds == pytest.approx(0.8 / 2, rel=0.1)
+    assert "The program's threads waited for each other's cores for 4.00 s" in text_of(run)
+
+
+def test_time_without_a_core_is_left_out_also_outside_of_regions() -> None:
+    of = observed({"body": 1.0}, site("task", 480_000, 1e-6), serial=3.0)
+    outside = replace(of, processes=(replace(of.processes[0], displaced=2.0),), others=5.0)
+    run = replace(collected(outside, 0.0, 4.0), plain=())
+    assert run.seconds == pytest.approx(2.0)
+    assert program_report.price_of(run).serial == pytest.approx(0.5)
+    assert replace(run, observed=replace(outside, others=0.5)).seconds == pytest.approx(3.5)
+
+
+def test_a_coarser_grain_that_gains_nothing_is_not_advised() -> None:
+    spent = {"body": 0.945, "dispatch": 0.055}
+    text = text_of(collected(observed(spent, site("chunk", 378_000, 1e-5)), 1.0, 1.0))
+    assert "5.5 % of the time is libomp's. Longer ones would gain next to nothing." in text
+
+
+def test_more_tasks_are_not_advised_where_there_are_many() -> None:
+    spent = {"body": 0.6, "imbalance": 0.4}
+    many, few = (
+        text_of(collected(observed(spent, site("task", round(2.4 / each), each)), 1.0, 1.0)) for each in (1e-4, 0.06)
+    )
+    assert "More tasks" in few
+    assert "work is uneven." in many
+    assert "More tasks" not in many
+
+
 def test_the_report_says_what_the_grain_costs_and_what_another_one_gives() -> None:
     spent = {"body": 0.30, "creation": 0.45, "dispatch": 0.35}
     of = observed(spent, site("task", 1_200_000, 1e-6))
@@ -377,8 +416,8 @@ def test_the_report_says_what_the_grain_costs_and_what_another_one_gives() -> No
     assert "64 times as coarse: at least 7.6 x as fast." in below
     assert "longer than the plain run leaves room for" not in text + below
     stretched = text_of(collected(observed({"body": 1.6}, site("chunk", 16_000_000, 4e-7)), 1.0, 1.6))
-    assert "Efficiency now: 100 %" in stretched
-    assert "Collecting made bodies longer than the plain run leaves room for" in stretched
+    assert "Efficiency now: 62 %" in stretched
+    assert "Collecting made bodies 60 % longer than the plain run leaves room for" in stretched
     for length, runtime, is_said in ((9e-7, "oneTBB", True), (1.1e-6, "oneTBB", False), (9e-7, "libomp", False)):
         short = observed({"body": 1.0, "dispatch": 0.1}, site("task", round(4 / length), length, runtime))
         assert ("of oneTBB costs lies in its body" in text_of(collected(short, 1.1, 1.1))) == is_said
@@ -418,7 +457,7 @@ def test_the_report_names_waits_and_serial_parts() -> None:
         assert f"work is uneven. {remedy}" in text_of(collected(uneven, 1.0, 1.0))
     disturbed = text_of(collected(of, 4.0, 2.0))
     assert "50 % of the program's time is outside" in disturbed
-    assert "The time is of the collected run: a plain run took longer (4.00 s)" in disturbed
+    assert "The time is of the collected run, which was quicker than a plain one (4.00 s)" in disturbed
     alone = text_of(replace(collected(of, 2.0, 2.0), plain=()))
     assert "what collecting cost is not known" in alone
     assert "--curve measures it" in alone

@@ -3,6 +3,7 @@
 Files are read as they are: a process that crashed, or that still runs, leaves what was seen until then.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,14 +32,14 @@ HEADER = np.dtype(
         *((name, "<u4") for name in ("version", "header_size", "block_size", "first_octave", "bins_per_octave")),
         *((name, "<u4") for name in ("processors", "process", "parent", "modules_used", "seats", "lost_threads")),
         ("clock_reads_tsc", "<u4"),
-        *((name, "<u8") for name in ("own", "started", "ended", "real_time")),
+        *((name, "<u8") for name in ("own", "started", "ended", "real_time", "displaced")),
         ("first", MOMENT),
         ("last", MOMENT),
         ("states", "S16", 16),
         ("kinds", "S16", 16),
         ("command", "S1024"),
         ("rank", "<u4"),
-        ("reserved", "u1", 2436),
+        ("reserved", "u1", 2428),
         ("modules", MODULE, 120),
     ]
 )
@@ -179,6 +180,8 @@ def _process(file: File, names: Mapping[Place, str]) -> Process:
         remarks=tuple(_remarks(file, threads, sites, elapsed)),
         waits=waits,
         began=1e-9 * int(header["real_time"]),
+        displaced=1e-9 * int(header["displaced"]),
+        cores=int(header["processors"]) or math.inf,
     )
 
 

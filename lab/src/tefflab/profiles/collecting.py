@@ -75,7 +75,9 @@ class Collected:
         collected run. A plain run sleeps as long as that, and is quicker by the CPU time that collecting took. If a
         plain run takes longer, other programs had its cores, as far as their own CPU time allows."""
         width = max(1.0, self.observed.width)
-        own = self.collected.seconds - self.observed.displaced / width
+        at_a_time = max(1.0, sum(each.elapsed for each in self.observed.processes) / self.collected.seconds)
+        lost = self.observed.displaced / width + self.observed.displaced_outside / at_a_time
+        own = self.collected.seconds - lost
         if run is self.collected:
             return own
         quickest = own - (self.collected.cpu_seconds - run.cpu_seconds) / width
@@ -145,7 +147,7 @@ def collect(
         plain.append(_run(command, {}, stdout))
     if lacks_input and processes:
         faults.append(_PIPE)
-    return Collected(tuple(plain), collected, Observed(tuple(processes)), tuple(faults))
+    return Collected(tuple(plain), collected, Observed(tuple(processes), collected.others), tuple(faults))
 
 
 def _memory() -> str | None:
@@ -217,7 +219,10 @@ def _cpu_seconds() -> float:
 
 def _busy_seconds() -> float:
     """Of all cores of this machine since it began."""
-    spent = psutil.cpu_times()
+    try:
+        spent = psutil.cpu_times()
+    except OSError:  # without /proc
+        return 0.0
     return float(sum(getattr(spent, name, 0.0) for name in ("user", "nice", "system", "irq", "softirq", "steal")))
 
 

@@ -64,7 +64,7 @@ class Price:
 
     def time_in(self, site: Site) -> float:
         """The threads' seconds in its bodies."""
-        return site.seconds - self._around(site)
+        return (site.seconds - self._around(site)) * min(1.0, self.work / self._measured if self._measured else 1.0)
 
     def _around(self, site: Site) -> float:
         """The part of its time that is the begin and the end of static loops, of which libomp says nothing."""
@@ -72,18 +72,31 @@ class Price:
         return min(site.seconds, site.count * _HIDDEN) if is_around else 0.0
 
     @cached_property
+    def _measured(self) -> float:
+        """The threads' seconds in bodies of the collected run."""
+        return min(sum(site.seconds - self._around(site) for site in self.observed.sites), self.observed.in_regions)
+
+    @property
+    def stretched(self) -> float:
+        """The share by which collecting made bodies longer than the plain run leaves room for."""
+        return max(0.0, self._measured / self.in_regions - 1) if self.in_regions else 0.0
+
+    @cached_property
     def work(self) -> float:
-        """The threads' seconds in bodies."""
-        return min(sum(map(self.time_in, self.observed.sites)), self.observed.in_regions)
+        """The threads' seconds in bodies. If they are stretched, the rest of the run had as much of it as they have too
+        much: nobody knows, and all of it would be too good."""
+        return min(self._measured, self.in_regions / (1 + self.stretched))
 
     @cached_property
     def in_regions(self) -> float:
         """The threads' seconds within parallel regions of the plain run: the time outside is the same in both. If most
-        of the program is outside, its own noise would drown that, and both parts are taken to have grown alike."""
+        of the program is outside, its own noise would drown that, and both parts are taken to have grown alike. So they
+        are as far as the bodies have no room else."""
         width, added = self.observed.width, max(0.0, self.collected - self.plain)
-        within = self.observed.in_regions / width if width else 0.0
-        share = 1.0 if within >= _ENOUGH * self.collected else within / self.collected
-        return max(self.work, width * (within - share * added))
+        alike = self.observed.in_regions * (1 - added / self.collected)
+        if not width or self.observed.in_regions / width < _ENOUGH * self.collected:
+            return alike
+        return max(self.observed.in_regions - width * added, min(self._measured, alike))
 
     @property
     def efficiency(self) -> float:
@@ -202,7 +215,7 @@ class Price:
         """`saved`: the threads' seconds that the number of bodies then costs less."""
         seconds = self._seconds(factor, saved, _FIXED)
         shortest, longest = sorted(self._seconds(factor, saved, fixed) for fixed in (_LEAST_FIXED, _MOST_FIXED))
-        margin = (_ERROR + self.disturbed / 2) * max(0.0, seconds - self.serial * self.plain)
+        margin = (_ERROR + self.disturbed / 2 + self.stretched) * max(0.0, seconds - self.serial * self.plain)
         is_known = self.efficiency >= _KNOWN and self.length > 2 * _FIXED and shortest > margin
         most = self.plain / (shortest - margin) if is_known else math.inf
         return Forecast(factor, seconds, Interval(self.plain / seconds, self.plain / (longest + margin), most))
@@ -211,11 +224,13 @@ class Price:
         """Of the program, if so much of a body does not grow with its work."""
         fewer = 1 - 1 / factor
         waits, ran = (sum(self.seconds[state] for state in states) for states in (WAITING, ("body", *_COSTS)))
-        saved += self.count * min(fixed, _MOSTLY * self.length) * fewer
+        fixed_part = self.count * min(fixed, _MOSTLY * self.length) * fewer
+        saved += fixed_part
         around = 0.0
         if fixed > 0 and self.dearest in self._shared:
             around = min(self.serial * self.plain, self.observed.regions * _HIDDEN) * fewer
-        return self.plain - saved * (1 + waits / ran) / self.observed.width - around
+        found = self.plain - saved * (1 + waits / ran) / self.observed.width - around
+        return max(found, (self.work - fixed_part) / self.observed.cores)
 
     @cached_property
     def advised_factor(self) -> float:

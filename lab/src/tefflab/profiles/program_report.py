@@ -13,11 +13,10 @@ from tefflab.output.quantities import TOO_FEW, digits, duration, duration_range,
 from tefflab.output.table import Column, Table
 from tefflab.profiles.collecting import Collected
 from tefflab.profiles.measured_here import ENOUGH, Curve
-from tefflab.profiles.pricing import KEPT, SHORTER, Price
+from tefflab.profiles.pricing import KEPT, MOST, SHORTER, Price
 from tefflab.profiles.states import MANAGED, OF_RANKS, SAMPLE, SHARED, STATES, WAITS, Observed, Site
 from tefflab.profiles.trace_accounts import messages_table
 from tefflab.records.plan import counted_workers
-from tefflab.systems.systems import usable_cores
 
 _MOST_SITES = 12  # rows of the table
 _MOST_LETTERS = 40  # of a site's name
@@ -26,7 +25,6 @@ _WORTH_A_LINE = 0.005  # share of the threads' time that gets a line
 _WORTH_A_SENTENCE = 0.1  # share of the program's time, or of its threads', that gets a sentence
 _WORTH_ADVICE = 1 - KEPT  # share of the threads' time that the number of a site's bodies may cost
 _WORTH_A_REMARK = 0.02
-_ALL_OF_IT = 0.99  # an efficiency that leaves nothing to costs
 _SHORT_OF_ONETBB = 1e-6  # seconds of a body: measured ones of 0.1 to 0.4 us were 20 to 80 ns too long
 _SHORT = 0.1  # seconds: starting a program takes milliseconds of it
 _SHORTER = {0.5: "half", 0.25: "a quarter"}
@@ -140,7 +138,8 @@ def advice(price: Price, curves: Sequence[Curve]) -> Iterator[str]:
             longest = price.observed.sites[0]
             is_loop = longest.kind in ("chunk", *SHARED) and "omp" in longest.runtime
             remedy = ". Shorter chunks, or schedule(dynamic), even it out" if is_loop else ". More tasks even it out"
-            yield text.format(f"{percent(share)} of their time", "" if cost >= _WORTH_ADVICE else remedy)
+            has_enough = cost >= _WORTH_ADVICE or price.count > MOST * price.observed.width * price.observed.regions
+            yield text.format(f"{percent(share)} of their time", "" if has_enough else remedy)
             yield from _longest_wait(price.observed) if state == "message" else ()
     if price.serial >= _WORTH_A_SENTENCE:
         fixed = "" if site and site.kind in SHARED and price.forecasts else ": no grain changes that"
@@ -178,6 +177,8 @@ def _about(price: Price, site: Site) -> str:
     if not price.forecasts:
         return f"{begin} Fewer would leave threads without work: the parallel region itself is short."
     best = price.forecasts[-1]
+    if best.speedup.value < 1 + _WORTH_ADVICE:
+        return f"{begin} Longer ones would gain next to nothing."
     words = _TIMES.get(int(best.factor), f"{digits(best.factor, 2)} times")
     longer = "as much work in a region" if site.kind in SHARED else "as coarse"
     return f"{begin} {words} {longer}{', all of them' * (others > 0)}: {_speedup(best.speedup)}."
@@ -194,7 +195,7 @@ def remarks(run: Collected, price: Price) -> Iterator[str]:
     """The runs, the cost of collecting, and the gaps in the accounts."""
     if run.plain and price.added <= 0:
         plain = duration(min(each.seconds for each in run.plain))
-        yield f"The time is of the collected run: a plain run took longer ({plain}), so something disturbed it."
+        yield f"The time is of the collected run, which was quicker than a plain one ({plain})."
     elif run.plain:
         added = percent(price.added)
         cpu = min(run.plain, key=lambda each: each.seconds).cpu_seconds
@@ -202,17 +203,17 @@ def remarks(run: Collected, price: Price) -> Iterator[str]:
         yield f"The time is of {many} ({duration(cpu)} of CPU time). Collecting took {added} more."
     else:
         yield "The time is that of the collected run: what collecting cost is not known."
-    if price.efficiency > _ALL_OF_IT and price.added > _WORTH_A_SENTENCE:
-        yield "Collecting made bodies longer than the plain run leaves room for: the efficiency is less than that."
+    if price.stretched > _WORTH_A_SENTENCE:
+        longer = f"{percent(price.stretched)} longer than the plain run leaves room for"
+        yield f"Collecting made bodies {longer}: efficiency and costs are guesses."
     if price.dearest and price.dearest.runtime == "oneTBB" and price.length < _SHORT_OF_ONETBB:
         yield "A part of what a task of oneTBB costs lies in its body: of short ones the efficiency is at most that."
     if run.disturbed > _WORTH_A_REMARK:
         way_out = "--runs 5 finds a quick run on a busy machine" if run.plain else "run it while the machine is quiet"
-        had = "Other programs had the cores"
-        if (threads := round(run.observed.width)) > usable_cores():
-            had, way_out = f"{threads} threads had {usable_cores()} cores and waited for them", "set fewer threads"
-        share = f"{had} for {percent(run.disturbed)} of the time"
+        share = f"Other programs had the cores for {percent(run.disturbed)} of the time"
         yield f"{share}, which is left out. Forecasts are less certain by that: {way_out}."
+    if (crowded := run.observed.crowded) > _WORTH_A_SENTENCE * run.observed.in_regions:
+        yield f"The program's threads waited for each other's cores for {duration(crowded)}: there are more of them."
     if run.seconds < _SHORT and price.serial >= _WORTH_A_SENTENCE:
         yield f"A run of {duration(run.seconds)} is short: starting the program is a part of it. Give it more work."
     codes = {each.exit_code for each in (*run.plain, run.collected)}

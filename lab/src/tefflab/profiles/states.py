@@ -91,7 +91,8 @@ class Site:
 @dataclass(frozen=True)
 class Process:
     """`threads`: of each its seconds by state. `elapsed` is the time that was observed, `in_regions` the part of it in
-    parallel regions, both of the first thread. `began` is when its first region did, in seconds since 1970."""
+    parallel regions, both of the first thread. `began` is when its first region did, in seconds since 1970. The first
+    thread had no core for `displaced` seconds outside of regions."""
 
     name: str
     threads: tuple[Mapping[str, float], ...]
@@ -103,22 +104,26 @@ class Process:
     remarks: tuple[str, ...] = ()  # what is wrong with its accounts
     waits: tuple[Site, ...] = ()  # for messages; the longest ones come first
     began: float = 0.0
+    displaced: float = 0.0
+    cores: float = math.inf  # that it may use
 
 
 @dataclass(frozen=True)
 class Observed:
-    """A run of all processes of a program."""
+    """A run of all processes of a program. Other programs took `others` of the cores' seconds meanwhile."""
 
     processes: tuple[Process, ...]
+    others: float = math.inf
 
     @cached_property
     def seconds(self) -> defaultdict[str, float]:
         """Of all threads, by state. Threads wait for displaced ones as they do for running ones: this part of the waits
-        is displaced, too."""
+        is displaced, too. Threads that share a core with each other are displaced without loss."""
         found = defaultdict[str, float](float)
         for thread in self._threads():
             for state, time in thread.items():
                 found[state] += time
+        found[DISPLACED] -= self.crowded
         others = sum(found[state] for state in (*OUTSIDE, DISPLACED, *_WAITS_FOR_THREADS))
         ran, displaced = sum(found.values()) - others, found[DISPLACED]
         for state in _WAITS_FOR_THREADS if displaced else ():
@@ -142,9 +147,18 @@ class Observed:
 
     @property
     def displaced(self) -> float:
-        """The seconds of all threads within parallel regions in which other programs, or other threads, had their
-        cores."""
+        """The seconds of all threads within parallel regions in which other programs had their cores."""
         return self.seconds[DISPLACED]
+
+    @property
+    def displaced_outside(self) -> float:
+        """The seconds of all processes outside of parallel regions in which other programs had their cores."""
+        return min(sum(each.displaced for each in self.processes), max(0.0, self.others - self.displaced))
+
+    @cached_property
+    def crowded(self) -> float:
+        """The seconds of all threads within parallel regions in which threads of the program itself had their cores."""
+        return max(0.0, sum(thread.get(DISPLACED, 0.0) for thread in self._threads()) - self.others)
 
     @property
     def parallel_seconds(self) -> float:
@@ -160,6 +174,11 @@ class Observed:
     def width(self) -> float:
         """Threads in a region, on average, of all processes together."""
         return (self.in_regions + self.displaced) / self.parallel_seconds if self.parallel_seconds else 0.0
+
+    @property
+    def cores(self) -> float:
+        """At most so many threads run at a time, if the processes have different cores."""
+        return sum(min(len(each.threads), each.cores) for each in self.processes)
 
     @property
     def regions(self) -> int:

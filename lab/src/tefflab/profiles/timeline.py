@@ -9,6 +9,7 @@ import numpy as np
 
 from tefflab.profiles.accounts import File, names_of_sites, read_file
 from tefflab.profiles.states import OUTSIDE, STATES
+from tefflab.whole_files import write_whole
 
 SEGMENT = np.dtype([("until", "<u8"), ("address", "<u8"), ("function", "<u4"), ("what", "<u2"), ("did", "<u2")])
 SEGMENTS = 1 << 16  # of a thread, the last ones: 1.5 MiB
@@ -30,7 +31,7 @@ def write_timeline(folder: Path, to: Path) -> str:
     if not events:
         return f"{to} is not written: no runtime said when its tasks began and ended"
     try:
-        to.write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+        write_whole(to, json.dumps({"traceEvents": events}))
     except OSError as failure:
         return f"{to} can't be written: {failure.strerror}"
     return f"wrote {to}, for ui.perfetto.dev"
