@@ -83,8 +83,8 @@ class Price:
 
     @cached_property
     def work(self) -> float:
-        """The threads' seconds in bodies. If they are stretched, the rest of the run had as much of it as they have too
-        much: nobody knows, and all of it would be too good."""
+        """The threads' seconds in bodies. Nobody knows the cost of the number of bodies if collecting has stretched these
+        beyond their room: it is taken for as much as they exceed it."""
         return min(self._measured, self.in_regions / (1 + self.stretched))
 
     @cached_property
