@@ -83,8 +83,8 @@ class Price:
 
     @cached_property
     def work(self) -> float:
-        """The threads' seconds in bodies. Nobody knows what the number of bodies costs if collecting has stretched these
-        beyond their room: the cost is taken for as much as they exceed the room."""
+        """The threads' seconds in bodies. If collecting has stretched bodies beyond their room, nobody knows what their
+        number costs: the cost is taken for as much as they exceed the room."""
         return min(self._measured, self.in_regions / (1 + self.stretched))
 
     @cached_property
