@@ -64,7 +64,7 @@ class Price:
 
     def time_in(self, site: Site) -> float:
         """The threads' seconds in its bodies."""
-        return (site.seconds - self._around(site)) * min(1.0, self.work / self._measured if self._measured else 1.0)
+        return (site.seconds - self._around(site)) / (1 + self.stretched) ** 2
 
     def _around(self, site: Site) -> float:
         """The part of its time that is the begin and the end of static loops, of which libomp says nothing."""
@@ -76,7 +76,7 @@ class Price:
         """The threads' seconds in bodies of the collected run."""
         return min(sum(site.seconds - self._around(site) for site in self.observed.sites), self.observed.in_regions)
 
-    @property
+    @cached_property
     def stretched(self) -> float:
         """The share by which collecting made bodies longer than the plain run leaves room for."""
         return max(0.0, self._measured / self.in_regions - 1) if self.in_regions else 0.0
@@ -85,7 +85,7 @@ class Price:
     def work(self) -> float:
         """The threads' seconds in bodies. If collecting has stretched bodies beyond their room, nobody knows what their
         number costs: the cost is taken for as much as they exceed the room."""
-        return min(self._measured, self.in_regions / (1 + self.stretched))
+        return self._measured / (1 + self.stretched) ** 2
 
     @cached_property
     def in_regions(self) -> float:
