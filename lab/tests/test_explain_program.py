@@ -180,6 +180,8 @@ def test_a_timeline_has_the_last_segments_of_each_thread(tmp_path: Path) -> None
     assert (making["name"], making["dur"]) == ("making tasks", pytest.approx(3.0))
     assert (chunk["name"], chunk["dur"]) == ("program + 0x100", pytest.approx(1.0))
     assert chunk["ts"] - making["ts"] == pytest.approx(3.0 + 3.0)
+    (tmp_path / "torn.json").write_text('{"traceEvents": [')
+    assert write_timeline(tmp_path, tmp_path / "out.tl") == said
     assert "is not written" in write_timeline(tmp_path / "nothing", tmp_path / "out.tl")
     assert "can't be written" in write_timeline(tmp_path, tmp_path)
 

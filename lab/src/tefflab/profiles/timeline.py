@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ def write_timeline(folder: Path, to: Path) -> str:
     how that went."""
     events: list[Any] = []
     for trace in sorted(folder.glob("*.json")):
-        events += json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
+        with suppress(json.JSONDecodeError):  # of a runtime that has not ended
+            events += json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
     every = {path: read_file(path.read_bytes()) for path in sorted(folder.glob("*.accounts"))}
     kept = {path: file for path, file in every.items() if isinstance(file, File)}
     names = names_of_sites(kept.values())
