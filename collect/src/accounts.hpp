@@ -76,8 +76,7 @@ struct site {
   std::array<std::uint64_t, bins> lengths;
 };
 
-// A segment of a thread's time, for a timeline: what the thread did until this tick, since the segment
-// before.
+// A segment of a thread's time, for a timeline. It begins where the segment before it ends.
 struct segment {
   std::uint64_t until;
   std::uint64_t address;  // of the site whose body the thread was in; 0 in no body
