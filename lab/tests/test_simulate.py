@@ -1,8 +1,6 @@
 """Clusters that are not here: their files, METG on them, and that nobody takes it for a measured one."""
 
 import json
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,13 +8,10 @@ import pytest
 
 from conftest import printed_rows, teff
 from tefflab import project_root
-from tefflab.analysis.rows import Row
 from tefflab.cli import session
 from tefflab.errors import InputError
-from tefflab.records.plan import Variant
-from tefflab.records.store import Store
 from tefflab.systems import simulated
-from tefflab.systems.simulated import CLUSTERS, SIMULATOR, SimulatedProgram, load_cluster, machines
+from tefflab.systems.simulated import CLUSTERS, SIMULATOR, machines
 from tefflab.systems.systems import BUILD_FOLDER
 
 BINARY = project_root() / BUILD_FOLDER / "bin" / SIMULATOR
