@@ -6,6 +6,10 @@
 
 namespace teff::collect {
 
+// The function of the region that the thread begins next on libomp. The event names the address behind the
+// call, and a call that ends a function has none there.
+extern constinit thread_local const void* region_function;
+
 // The seat of the thread, if what it calls belongs to a region and not to a call within an interposed one.
 inline seat* calling_seat() {
   return me != nullptr && me->current != nullptr && me->current->caller == nullptr ? me : nullptr;

@@ -135,6 +135,7 @@ using namespace teff::collect;
 #define TEFF_DEFINE(name)                                                                          \
   TEFF_INTERPOSED long GOMP_parallel##name(body_function* body, void* data, TEFF_WORDS) {          \
     TEFF_CALL("GOMP_parallel" #name);                                                              \
+    if (call.called.has_ompt) region_function = reinterpret_cast<const void*>(body);               \
     seat* const thread = call.called.has_ompt ? nullptr : here();                                  \
     if (thread == nullptr) return call.go_on<long>(body, data, TEFF_SAME_WORDS);                   \
     team whole(*thread, site_of(reinterpret_cast<const void*>(body)), call.real);                  \

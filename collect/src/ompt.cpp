@@ -3,11 +3,14 @@
 
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "calls.hpp"
 #include "team.hpp"
 
 namespace teff::collect {
+
+constinit thread_local const void* region_function = nullptr;
 
 namespace {
 
@@ -22,6 +25,7 @@ seat* thread_in_region() {
 
 void on_parallel_begin(ompt::data*, const void*, ompt::data* region, unsigned, int, const void* caller) {
   region->pointer = nullptr;
+  if (const auto* function = std::exchange(region_function, nullptr)) caller = site_of(function);
   seat* thread = here();
   if (thread == nullptr) return;
   static_assert(sizeof(team) <= sizeof(activation));

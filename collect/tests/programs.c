@@ -63,6 +63,20 @@ static long regions(void) {
   return number / 2 * 2;
 }
 
+static long variables(void) {  // more than a call passes in registers
+  long a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, g = 7, h = 8, i = 9, j = 10, k = 11, l = 12, m = 13, n = 14,
+       o = 15;
+  long p = 16, q = 17, r = 18, sum = 0;
+  if (number < 0) a = b = c = d = e = f = g = h = i = j = k = l = m = n = o = p = q = r = number;
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+  {
+    spin(length * number);
+    sum = a + b + c + d + e + f + g + h + i + j + k + l + m + n + o + p + q + r;
+  }
+  if (sum != 2 * 171) abort();
+  return 2 * number;
+}
+
 static long barrier(void) {  // the body ends by a call of the runtime, and may leave its frame before
 #pragma omp parallel
   {
@@ -173,13 +187,15 @@ static long taskloop(void) {
   return number;
 }
 
+static __attribute__((noinline)) void inner_region(void) {  // the call that begins it may have left the frame
+#pragma omp parallel num_threads(2)
+  spin(length);
+}
+
 static long nested(void) {
   omp_set_max_active_levels(2);
 #pragma omp parallel num_threads(2)
-  for (long i = 0; i < number / 4; ++i) {
-#pragma omp parallel num_threads(2)
-    spin(length);
-  }
+  for (long i = 0; i < number / 4; ++i) inner_region();
   return number / 4 * 4;
 }
 
@@ -407,13 +423,13 @@ static long forked_within(void) {  // the child ends the task in which it was bo
 static const struct {
   const char* name;
   long (*run)(void);
-} cases[] = {CASE(dynamic_loop),  CASE(started_loops), CASE(static_loop),  CASE(regions),  CASE(barrier),
-             CASE(tasks),         CASE(untied),        CASE(recursion),    CASE(stencil),  CASE(chain),
-             CASE(doacross),      CASE(taskloop),      CASE(nested),       CASE(crowd),    CASE(imbalance),
-             CASE(producer),      CASE(sections),      CASE(locks),        CASE(detached), CASE(cancelled),
-             CASE(waiting_maker), CASE(two_tasks),     CASE(sites),        CASE(none),     CASE(cleared),
-             CASE(empty_chunks),  CASE(threads),       CASE(killed),       CASE(aborted),  CASE(left),
-             CASE(replaced),      CASE(forked),        CASE(forked_within)};
+} cases[] = {CASE(dynamic_loop),  CASE(started_loops), CASE(static_loop),   CASE(regions),  CASE(barrier),
+             CASE(tasks),         CASE(untied),        CASE(recursion),     CASE(stencil),  CASE(chain),
+             CASE(doacross),      CASE(taskloop),      CASE(nested),        CASE(crowd),    CASE(imbalance),
+             CASE(producer),      CASE(sections),      CASE(locks),         CASE(detached), CASE(cancelled),
+             CASE(waiting_maker), CASE(two_tasks),     CASE(sites),         CASE(none),     CASE(cleared),
+             CASE(empty_chunks),  CASE(threads),       CASE(killed),        CASE(aborted),  CASE(left),
+             CASE(replaced),      CASE(forked),        CASE(forked_within), CASE(variables)};
 
 int main(int count, char** words) {
   length = count > 2 ? atof(words[2]) * 1e3 : 1e5;

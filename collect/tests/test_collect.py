@@ -68,7 +68,7 @@ def run(folder: Path, *command: str | Path, threads: int = 2, limit_file: int | 
     return Run(done.returncode, said[0] if said else {}, [Accounts(path) for path in sorted(folder.glob("*.accounts"))])
 
 
-LOOPS = ("dynamic_loop", "started_loops", "static_loop", "regions", "sections")
+LOOPS = ("dynamic_loop", "started_loops", "static_loop", "regions", "sections", "variables")
 TASK_CASES = ("tasks", "untied", "recursion", "stencil", "chain", "taskloop", "producer", "detached", "locks")
 
 
@@ -260,19 +260,23 @@ def test_a_cancelled_task_is_still_dropped(program: Path, tmp_path: Path) -> Non
     assert done.said["bodies"] == 1
 
 
-def test_an_address_leads_to_its_function(program: Path, tmp_path: Path) -> None:
-    [accounts] = run(tmp_path / "out", program, "stencil", "10", "40").accounts
-    tasks = [site for site in accounts.sites if accounts.header["kinds"][site["what"]] == b"dependent"]
-    assert tasks
-    for site in tasks:
+@pytest.mark.parametrize(
+    ("case", "kind", "functions"),
+    [("stencil", "dependent", {"stencil"}), ("nested", "region", {"nested", "inner_region", "main"})],
+)
+def test_an_address_leads_to_its_function(
+    program: Path, tmp_path: Path, case: str, kind: str, functions: set[str]
+) -> None:
+    [accounts] = run(tmp_path / "out", program, case, "10", "40").accounts
+    named = set()
+    for site in accounts.sites[accounts.header["kinds"][accounts.sites["what"]] == kind.encode()]:
         module = accounts.header["modules"][site["module"]]
         assert Path(module["path"].decode()) == program
-        offset = hex(int(site["address"]) - int(module["begin"]) - 1)
-        named = subprocess.run(
-            ["addr2line", "-f", "-e", str(program), offset], capture_output=True, text=True, check=True
-        )
-        assert "stencil" in named.stdout
         assert b"omp" in accounts.header["modules"][site["runtime"]]["path"]
+        command = ["addr2line", "-if", "-e", str(program), hex(int(site["address"]) - int(module["begin"]) - 1)]
+        frames = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        named.add(frames[-2].partition(".")[0])  # the outermost function of those in line
+    assert named == functions
 
 
 def test_two_runtimes_in_one_process_keep_their_calls_apart(compiler: list[str], tmp_path: Path) -> None:
