@@ -173,10 +173,12 @@ int look_at_module(dl_phdr_info* info, std::size_t, void* argument) {
 }  // namespace
 
 growing::growing() : errno_(errno) {
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled_);
   pthread_mutex_lock(&lock);
 }
 growing::~growing() {
   pthread_mutex_unlock(&lock);
+  pthread_setcancelstate(cancelled_, nullptr);
   errno = errno_;
 }
 
@@ -221,6 +223,11 @@ std::uint32_t module_of(const void* address) {
   return file->modules_used++;
 }
 
+std::uint32_t find_module(const void* address) {
+  const growing held;
+  return file == nullptr ? 0 : module_of(address);
+}
+
 module describe_module(const void* address) {
   module found{reinterpret_cast<std::uint64_t>(address), 0, 0, {}, {}};
   if (dl_iterate_phdr(look_at_module, &found) == 0) {  // compiled at run time, or no address
@@ -244,7 +251,7 @@ std::size_t number_of_segments() {
 
 void note_clock() {
   constexpr std::uint64_t seldom = 1 << 21;  // ticks: a millisecond at 2 GHz
-  if (ticks() - file->last.ticks < seldom || pthread_mutex_trylock(&lock) != 0) return;
+  if (file == nullptr || ticks() - file->last.ticks < seldom || pthread_mutex_trylock(&lock) != 0) return;
   file->last = moment_now();
   pthread_mutex_unlock(&lock);
 }

@@ -10,8 +10,8 @@
 
 namespace teff::collect {
 
-// Holds the lock of all that grows: the file, its modules, the list of seats. The program's errno is as
-// before.
+// Holds the lock of all that grows: the file, its modules, the list of seats. The thread can't be cancelled
+// meanwhile, and the program's errno is as before.
 class growing {
  public:
   growing();
@@ -20,7 +20,7 @@ class growing {
   growing& operator=(const growing&) = delete;
 
  private:
-  int errno_;
+  int errno_, cancelled_;
 };
 
 // Callers of these four hold `growing`. open_file() says whether accounts are kept. They are not if
@@ -34,10 +34,11 @@ segment* open_segments(
 
 std::size_t number_of_segments();  // that a file has: TEFF_SEGMENTS says it
 
-header* head();                               // null before open_file()
-module describe_module(const void* address);  // may change errno; without an address: "no module"
-void note_clock();                            // a pair of ticks and nanoseconds, once a millisecond at most
-void forget_file();                           // in a child of fork: it is the parent's
+std::uint32_t find_module(const void* address);  // module_of(), with the lock; 0 without a file
+header* head();                                  // null before open_file()
+module describe_module(const void* address);     // may change errno; without an address: "no module"
+void note_clock();   // a pair of ticks and nanoseconds, once a millisecond at most
+void forget_file();  // in a child of fork: it is the parent's
 
 // Zeroed memory of the process alone, never given back. A program's own malloc may use OpenMP. May change
 // errno.

@@ -31,8 +31,7 @@ void begin_between(seat& thread, const incoming_call& call) {
   if (body == nullptr) {
     body = thread.begin_part(kind::between_waits, call.caller, state::message);
     if (body == nullptr) return thread.enter(state::serial);
-    const growing held;
-    thread.runtime = module_of(call.real);
+    thread.runtime = find_module(call.real);
   }
   body->own = body->segments = 0;
   body->address = call.caller;

@@ -107,6 +107,7 @@ bool ask(sampled& one) {
 // A lock's word is 2 while threads wait for the lock, in the C library and in Rust's. The words of condition
 // variables and semaphores are not 2.
 state why_blocked(const char* call) {
+  if (std::strncmp(call, "-1 0x0 0x0", 10) == 0) return state::absent;  // the main thread, which has ended
   long number = 0;
   std::array<unsigned long, 3> words{};
   if (std::sscanf(call, "%ld %lx %lx %lx", &number, &words[0], &words[1], &words[2]) < 4) return state::wait;
@@ -155,7 +156,7 @@ void forget(sampled& one) {
 
 // `again`: a question without an answer is repeated. It is lost if a signal of the program's was pending
 // then, as the kernel keeps one of each number.
-void look_at(sampled& one, int folder, std::uint64_t deaf_after, bool again) {
+void look_at(sampled& one, int folder, bool again) {
   if (const auto address = one.answer.exchange(0, std::memory_order_relaxed)) take_answer(one, address);
   std::array<char, 256> call{};
   std::snprintf(call.data(), call.size(), "%d/syscall", one.thread);
@@ -165,7 +166,7 @@ void look_at(sampled& one, int folder, std::uint64_t deaf_after, bool again) {
   if (length <= 0) return forget(one);
   call[static_cast<std::size_t>(length)] = '\0';
   const auto now = ticks();
-  one.is_deaf = one.is_deaf || (one.asked != 0 && now - one.asked > deaf_after);
+  one.is_deaf = one.is_deaf || (one.asked != 0 && now - one.asked > ticks_of(patience));
   if (std::strncmp(call.data(), "running", 7) == 0) {
     if (one.asked == 0 && !one.is_deaf) {
       one.asked = ask(one) ? now : 0;
@@ -217,28 +218,44 @@ void sleep_for(std::uint64_t length) {
   clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
 }
 
+// The main thread has ended, and so have all others. A process ends with its last thread, so the sampler's
+// ends.
+bool is_alone() {
+  std::array<char, 1024> text{};
+  const int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  const auto length = read(file, text.data(), text.size() - 1);
+  if (file >= 0) close(file);
+  const char* after_name = length <= 0 ? nullptr : std::strrchr(text.data(), ')');
+  char main_thread = 0;
+  long threads = 0;
+  return after_name != nullptr &&
+         std::sscanf(after_name, ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld",
+                     &main_thread, &threads) == 2 &&
+         main_thread == 'Z' && threads == 2;
+}
+
 // Its own table of files is empty, so it neither keeps a file of the program open nor takes a number from it.
 // A container may forbid that: then no file is open but for a moment.
 void* watch(void*) {
   const auto of_program = [] {
     return nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - nanoseconds(CLOCK_THREAD_CPUTIME_ID);
   };
-  while (of_program() < worth_a_file) sleep_for(period);
+  while (of_program() < worth_a_file) {
+    sleep_for(period);
+    if (is_alone()) return nullptr;
+  }
   if (unshare(CLONE_FILES) == 0) syscall(SYS_close_range, 0U, ~0U, 0U);
   {
     const growing held;
     if (!open_file()) return nullptr;
   }
-  const auto first = head()->first;
-  const auto rate =
-      static_cast<double>(ticks() - first.ticks) / static_cast<double>(nanoseconds() - first.nanoseconds);
-  const auto deaf_after = static_cast<std::uint64_t>(rate * static_cast<double>(patience));
   std::uint64_t random = 1;
   bool grows = true;  // the last look for threads found new ones
   for (unsigned round = 0;; ++round) {
     const auto begin = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
     const bool scans = grows || round % rounds_between_scans == 0;
     const int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (scans && is_alone()) return nullptr;
     if (folder >= 0 && scans) {
       const auto before = all->used;
       take_signal();
@@ -246,7 +263,7 @@ void* watch(void*) {
       grows = all->used != before;
     }
     for (std::size_t i = 0; i < all->used && folder >= 0; ++i) {
-      if (all->threads[i].thread != 0) look_at(all->threads[i], folder, deaf_after, scans);
+      if (all->threads[i].thread != 0) look_at(all->threads[i], folder, scans);
     }
     close(folder);
     note_clock();

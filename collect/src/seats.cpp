@@ -26,7 +26,7 @@ namespace {
 std::atomic<seat*> all_seats{nullptr};
 std::atomic<std::uint32_t> number_of_seats{0};
 std::atomic<std::uint64_t> shortest{0};
-std::atomic<double> rate{1};                  // ticks in a nanosecond
+std::atomic<std::uint64_t> rate{0};           // ticks in 2^10 nanoseconds
 seat* vacant;                                 // guarded by `growing`
 constinit thread_local bool refused = false;  // a seat
 block nowhere;  // accounts of a parent's threads in its child, and of the calibration
@@ -58,32 +58,15 @@ void leave_seat(void* left) {
   vacate(seat_left, now);
 }
 
-seat* find_seat(std::uint32_t thread) {
-  const growing held;
-  if (!open_file()) return nullptr;
-  if (!has_key && !only_samples) has_key = pthread_key_create(&at_thread_end, leave_seat) == 0;
-  seat* found = vacant;
-  if (found != nullptr && found->arrive(thread)) {
-    vacant = found->next_vacant;
-  } else {
-    found = new_seat(thread);
-  }
-  if (found == nullptr) ++head()->lost_threads;
-  return found;
-}
-
-// Measures the collector's own part of a segment by empty chunks. Of several batches the least counts: any
-// may be interrupted.
+// Measures the clock's rate, and the collector's own part of a segment by empty chunks. Of several batches
+// the least counts: any may be interrupted. Callers hold `growing`. Without floating-point numbers: the
+// program may ask whether a result of its own was inexact.
 void calibrate() {
   constexpr int batches = 20, chunks = 50;
   constexpr std::uint64_t too_short = 100;    // ns: of shorter ones, mostly the clock is measured
   constexpr std::uint64_t unasked = 300'000;  // ns: the question takes some 2000
   auto least = std::numeric_limits<std::uint64_t>::max();
-  void* memory = nullptr;
-  {
-    const growing held;
-    memory = pages(sizeof(seat));
-  }
+  void* memory = pages(sizeof(seat));
   if (memory == nullptr) return;
   seat& scratch = *new (memory) seat;
   scratch.use(nowhere);
@@ -101,9 +84,10 @@ void calibrate() {
   }
   header& to = *head();
   to.own = least;
-  const auto length = static_cast<double>(ticks() - to.first.ticks);
+  const auto length = nanoseconds() - to.first.nanoseconds;
   // Relaxed: the numbers alone are used.
-  rate.store(length / static_cast<double>(nanoseconds() - to.first.nanoseconds), std::memory_order_relaxed);
+  rate.store(((ticks() - to.first.ticks) << 10) / std::max(length, std::uint64_t{1}),
+             std::memory_order_relaxed);
   shortest.store(least + ticks_of(too_short), std::memory_order_relaxed);
   longest_unasked.store(ticks_of(unasked), std::memory_order_relaxed);
 }
@@ -135,18 +119,28 @@ void begin_in_child() {
 
 }  // namespace
 
-seat* here() {
-  if (me != nullptr || refused) return me;
-  seat* found = only_samples ? nullptr : find_seat(static_cast<std::uint32_t>(gettid()));
-  refused = found == nullptr;
-  if (refused) return nullptr;
+seat* seat_of(std::uint32_t thread) {
+  const growing held;
+  if (!open_file()) return nullptr;
   if (head()->own == 0) calibrate();
-  if (has_key) pthread_setspecific(at_thread_end, found);
-  return me = found;
+  if (!has_key && !only_samples) has_key = pthread_key_create(&at_thread_end, leave_seat) == 0;
+  seat* found = vacant;
+  if (found != nullptr && found->arrive(thread)) {
+    vacant = found->next_vacant;
+  } else {
+    found = new_seat(thread);
+  }
+  if (found == nullptr) ++head()->lost_threads;
+  return found;
 }
 
-seat* seat_of(std::uint32_t thread) {
-  return find_seat(thread);
+seat* here() {
+  if (me != nullptr || refused) return me;
+  seat* found = only_samples ? nullptr : seat_of(static_cast<std::uint32_t>(gettid()));
+  refused = found == nullptr;
+  if (refused) return nullptr;
+  if (has_key) pthread_setspecific(at_thread_end, found);
+  return me = found;
 }
 
 seat* first_seat() {
@@ -171,7 +165,7 @@ std::uint64_t nanoseconds_without_core() {
 }
 
 std::uint64_t ticks_of(std::uint64_t time) {
-  return static_cast<std::uint64_t>(rate.load(std::memory_order_relaxed) * static_cast<double>(time));
+  return rate.load(std::memory_order_relaxed) * time >> 10;
 }
 
 std::uint64_t last_end_anywhere() {

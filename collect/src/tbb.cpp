@@ -17,7 +17,7 @@ namespace {
 // Relaxed in all of this file: each number alone is used.
 constexpr auto relaxed = std::memory_order_relaxed;
 
-std::atomic<std::uint32_t> library{0};  // 1 + the module of oneTBB, once the program has called it
+std::atomic<const void*> library{nullptr};  // an address in oneTBB, once the program has called it
 
 // The seat of the thread that calls. Null if oneTBB notifies somebody else, or nobody.
 seat* notified() {
@@ -97,7 +97,7 @@ void end_idle(seat& worker) {
 bool become_worker(seat& thread, std::uint64_t task_made) {
   thread.current = thread.take();
   if (thread.current == nullptr) return false;
-  thread.runtime = library.load(relaxed) - 1;
+  thread.runtime = find_module(library.load(relaxed));
   if ((open_time.load(relaxed) & closed) == 0) thread.begin_worker(began.load(relaxed));
   thread.take_part();
   const state before = thread.doing();
@@ -154,9 +154,7 @@ seat* caller_in_region(const incoming_call& call, const void* frame, const void*
 void note_task(const incoming_call& call, const void* task, std::uint64_t now) {
   making_of(task).task.store(task, relaxed);
   making_of(task).time.store(now, relaxed);
-  if (library.load(relaxed) != 0 || notified() == nullptr) return;
-  const growing held;
-  library.store(1 + module_of(call.real), relaxed);
+  if (library.load(relaxed) == nullptr && notified() != nullptr) library.store(call.real, relaxed);
 }
 
 template <class GoOn>
@@ -199,7 +197,7 @@ void wait_for_tasks(const incoming_call& call, const void* frame, const void*, c
 }
 
 void begin_task(const void* task, const void* frame) {
-  seat* const thread = library.load(relaxed) == 0 ? nullptr : here();
+  seat* const thread = library.load(relaxed) == nullptr ? nullptr : here();
   if (thread == nullptr) return;
   const making& known = making_of(task);
   const auto made = known.task.load(relaxed) == task ? known.time.load(relaxed) : 0;

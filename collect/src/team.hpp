@@ -27,8 +27,7 @@ class team {
     master.enter(state::runtime);  // what follows is within the region: a plain run has none of it
     begin_ = master.since();
     master.led = this;
-    const growing held;
-    runtime_ = head() == nullptr ? 0 : module_of(library);
+    runtime_ = find_module(library);
   }
 
   // A thread of the team begins its part of the region. False if nothing is kept of it.

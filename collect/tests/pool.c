@@ -50,6 +50,13 @@ static void* computes(void* argument) {
   return argument;
 }
 
+static void* outlives_main(void* argument) {
+  const double begin = now(CLOCK_MONOTONIC);
+  compute(0.5);
+  fprintf(stderr, "%.4f\n", now(CLOCK_MONOTONIC) - begin);
+  return argument;
+}
+
 static void* is_deaf(void* argument) {
   sigset_t every;
   sigfillset(&every);
@@ -82,6 +89,7 @@ int main(int argc, char** argv) {
   void* (*what)(void*) = strcmp(name, "condition") == 0 ? waits
                          : strcmp(name, "lock") == 0    ? wants_lock
                          : strcmp(name, "deaf") == 0    ? is_deaf
+                         : strcmp(name, "leaves") == 0  ? outlives_main
                                                         : computes;
   if (strcmp(name, "exec") == 0) {
     for (double end = now(CLOCK_MONOTONIC) + 0.2; now(CLOCK_MONOTONIC) < end;) compute(1e-5);
@@ -94,6 +102,7 @@ int main(int argc, char** argv) {
   if (strcmp(name, "signals") == 0) signal(SIGURG, on_urgent);
   if (strcmp(name, "lock") == 0) pthread_mutex_lock(&lock);
   for (int i = 0; i < threads; ++i) pthread_create(&pool[i], NULL, what, NULL);
+  if (strcmp(name, "leaves") == 0) pthread_exit(NULL);
   const double begin = now(CLOCK_MONOTONIC);
   if (strcmp(name, "sleep") == 0) {
     for (int i = 0; i < 100; ++i) {

@@ -2,7 +2,9 @@
 // It prints how many bodies ran, their nanoseconds, and the nanoseconds of all regions. A body spins for its
 // length by the clock, so that a busy machine changes neither; or for so many iterations.
 #define _GNU_SOURCE
+#include <fenv.h>
 #include <omp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -419,17 +421,58 @@ static long forked_within(void) {  // the child ends the task in which it was bo
   return 1;
 }
 
+static long forked_out_of(void) {  // the child ends the region in which it was born
+  const pid_t parent = getpid();
+#pragma omp parallel num_threads(1)
+  if (fork() < 0) abort();
+  if (getpid() != parent) _exit(0);
+  int status = 1;
+  wait(&status);
+  if (status != 0) abort();
+  return 1;
+}
+
+static void* begins_cancelled(void* argument) {
+  pthread_cancel(pthread_self());
+#pragma omp parallel num_threads(2)
+  spin(length);
+  return argument;
+}
+
+static long thread_cancelled(void) {  // a region has no point of cancellation
+  pthread_t thread;
+  void* said = NULL;
+  pthread_create(&thread, NULL, begins_cancelled, &said);
+  pthread_join(thread, &said);
+  if (said == PTHREAD_CANCELED) abort();
+  return 2;
+}
+
+static long exact(void) {
+  feclearexcept(FE_ALL_EXCEPT);
+  for (int i = 0; i < 5; ++i) {
+#pragma omp parallel num_threads(1)
+    for (volatile long j = 0; j < 1000000; ++j) {
+    }
+  }
+  if (fetestexcept(FE_ALL_EXCEPT) != 0) abort();
+  return 5;
+}
+
 #define CASE(name) {#name, name}
 static const struct {
   const char* name;
   long (*run)(void);
-} cases[] = {CASE(dynamic_loop),  CASE(started_loops), CASE(static_loop),   CASE(regions),  CASE(barrier),
-             CASE(tasks),         CASE(untied),        CASE(recursion),     CASE(stencil),  CASE(chain),
-             CASE(doacross),      CASE(taskloop),      CASE(nested),        CASE(crowd),    CASE(imbalance),
-             CASE(producer),      CASE(sections),      CASE(locks),         CASE(detached), CASE(cancelled),
-             CASE(waiting_maker), CASE(two_tasks),     CASE(sites),         CASE(none),     CASE(cleared),
-             CASE(empty_chunks),  CASE(threads),       CASE(killed),        CASE(aborted),  CASE(left),
-             CASE(replaced),      CASE(forked),        CASE(forked_within), CASE(variables)};
+} cases[] = {CASE(dynamic_loop),  CASE(started_loops), CASE(static_loop),   CASE(regions),
+             CASE(barrier),       CASE(tasks),         CASE(untied),        CASE(recursion),
+             CASE(stencil),       CASE(chain),         CASE(doacross),      CASE(taskloop),
+             CASE(nested),        CASE(crowd),         CASE(imbalance),     CASE(producer),
+             CASE(sections),      CASE(locks),         CASE(detached),      CASE(cancelled),
+             CASE(waiting_maker), CASE(two_tasks),     CASE(sites),         CASE(none),
+             CASE(cleared),       CASE(empty_chunks),  CASE(threads),       CASE(killed),
+             CASE(aborted),       CASE(left),          CASE(replaced),      CASE(forked),
+             CASE(forked_within), CASE(variables),     CASE(forked_out_of), CASE(thread_cancelled),
+             CASE(exact)};
 
 int main(int count, char** words) {
   length = count > 2 ? atof(words[2]) * 1e3 : 1e5;

@@ -79,6 +79,12 @@ def test_a_thread_that_blocks_the_signal_computes(pool: Path, tmp_path: Path) ->
     assert accounts.states["body"] >= 1.8 * wall
 
 
+def test_a_process_ends_with_its_last_thread(pool: Path, tmp_path: Path) -> None:
+    wall, [accounts], _ = sampled(tmp_path / "out", pool, "leaves")
+    assert accounts.states["body"] == pytest.approx(wall, rel=0.1)
+    assert accounts.states["wait"] < 0.1 * wall
+
+
 @pytest.mark.parametrize("case", ["exec", "fork"])
 def test_a_program_that_becomes_another_is_sampled_on(pool: Path, tmp_path: Path, case: str) -> None:
     wall, accounts, _ = sampled(tmp_path / "out", pool, case)
