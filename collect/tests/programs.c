@@ -459,20 +459,22 @@ static long exact(void) {
   return 5;
 }
 
-#define CASE(name) {#name, name}
+#define CASE(name) {#name, name, 1}
+#define FIRST(name) {#name, name, 0}
 static const struct {
   const char* name;
   long (*run)(void);
+  int is_prepared;  // the collector begins before the case
 } cases[] = {CASE(dynamic_loop),  CASE(started_loops), CASE(static_loop),   CASE(regions),
              CASE(barrier),       CASE(tasks),         CASE(untied),        CASE(recursion),
              CASE(stencil),       CASE(chain),         CASE(doacross),      CASE(taskloop),
              CASE(nested),        CASE(crowd),         CASE(imbalance),     CASE(producer),
              CASE(sections),      CASE(locks),         CASE(detached),      CASE(cancelled),
-             CASE(waiting_maker), CASE(two_tasks),     CASE(sites),         CASE(none),
-             CASE(cleared),       CASE(empty_chunks),  CASE(threads),       CASE(killed),
+             CASE(waiting_maker), CASE(two_tasks),     CASE(sites),         FIRST(none),
+             FIRST(cleared),      CASE(empty_chunks),  CASE(threads),       CASE(killed),
              CASE(aborted),       CASE(left),          CASE(replaced),      CASE(forked),
-             CASE(forked_within), CASE(variables),     CASE(forked_out_of), CASE(thread_cancelled),
-             CASE(exact)};
+             CASE(forked_within), CASE(variables),     CASE(forked_out_of), FIRST(thread_cancelled),
+             FIRST(exact)};
 
 int main(int count, char** words) {
   length = count > 2 ? atof(words[2]) * 1e3 : 1e5;
@@ -480,8 +482,8 @@ int main(int count, char** words) {
   iterations = count > 4 ? atol(words[4]) : 0;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     if (count < 2 || strcmp(words[1], cases[i].name) != 0) continue;
-    if (cases[i].run != none && cases[i].run != cleared) {
-#pragma omp parallel num_threads(1)  // the collector begins here
+    if (cases[i].is_prepared) {
+#pragma omp parallel num_threads(1)
       spin(0);
     }
     const double begin = now();

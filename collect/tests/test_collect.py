@@ -232,7 +232,7 @@ def test_the_collector_changes_nothing(program: Path, tmp_path: Path, compiler: 
         pytest.skip("libomp itself allows no child to end its parent's region")
     done = run(tmp_path / "out", program, case, "50")
     assert done.code == 0
-    assert done.accounts[0].bodies("region")[0] == 1 + done.said["bodies"]
+    assert done.accounts[0].bodies("region")[0] == done.said["bodies"] + (case == "forked_out_of")
 
 
 def test_a_program_without_regions_leaves_no_file(program: Path, tmp_path: Path) -> None:
