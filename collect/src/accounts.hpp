@@ -9,7 +9,7 @@
 
 namespace teff::collect {
 
-inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t version = 4;
 
 // What a thread does. At each moment a thread is in exactly one state.
 enum class state : std::uint32_t {
@@ -105,9 +105,7 @@ struct block {
 struct module {
   std::uint64_t begin;  // the address to which the file's address 0 is loaded
   std::uint64_t end;
-  std::uint32_t build_id_length;
-  std::array<std::uint8_t, 44> build_id;
-  std::array<char, 448> path;
+  std::array<char, 496> path;
 };
 
 struct moment {
@@ -137,9 +135,8 @@ struct header {
   moment first, last;       // last: renewed once a millisecond at most, when a region ends
   std::array<std::array<char, 16>, 16> states;
   std::array<std::array<char, 16>, 16> kinds;
-  std::array<char, 1024> command;  // /proc/self/cmdline
-  std::uint32_t rank;              // 1 + the process's rank; 0 if it has none
-  std::array<char, 2428> reserved;
+  std::uint32_t rank;  // 1 + the process's rank; 0 if it has none
+  std::array<char, 3452> reserved;
   std::array<module, 120> modules;  // the last one is of all addresses of further modules
 };
 

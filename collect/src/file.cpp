@@ -1,6 +1,5 @@
 #include "file.hpp"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
@@ -73,13 +72,6 @@ void* grow_accounts() {
   return memory;
 }
 
-void read_command(std::array<char, 1024>& text) {
-  const int descriptor = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  if (read(descriptor, text.data(), text.size() - 1) < 0) text[0] = '\0';
-  close(descriptor);
-}
-
 // As the starters of Open MPI, of MPICH and its relatives, of all with PMIx, and Slurm tell it.
 std::uint32_t rank_of_process() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
@@ -114,7 +106,6 @@ void write_header(header& to) {
   to.last = moment_now();
   for (std::size_t i = 0; i < states.size(); ++i) copy_text(to.states[i], states[i]);
   for (std::size_t i = 0; i < kinds.size(); ++i) copy_text(to.kinds[i], kinds[i]);
-  read_command(to.command);
   to.rank = rank_of_process();
 }
 
@@ -131,36 +122,17 @@ void prepare() {
   if (const char* number = std::getenv("TEFF_SEGMENTS")) segments = std::strtoul(number, nullptr, 10);
 }
 
-void read_build_id(const dl_phdr_info& info, const ElfW(Phdr) & segment, module& to) {
-  const auto* note = reinterpret_cast<const char*>(info.dlpi_addr + segment.p_vaddr);
-  const char* end = note + segment.p_memsz;
-  const auto padded = [](std::size_t size) { return (size + 3) & ~std::size_t{3}; };
-  while (note + sizeof(ElfW(Nhdr)) <= end) {
-    const auto& head = *reinterpret_cast<const ElfW(Nhdr)*>(note);
-    const char* content = note + sizeof head + padded(head.n_namesz);
-    if (head.n_type == NT_GNU_BUILD_ID) {
-      to.build_id_length = std::min<std::uint32_t>(head.n_descsz, to.build_id.size());
-      std::memcpy(to.build_id.data(), content, to.build_id_length);
-      return;
-    }
-    note = content + padded(head.n_descsz);
-  }
-}
-
 // Fills in `argument`, a module whose `begin` is an address, if the address lies in this module.
 int look_at_module(dl_phdr_info* info, std::size_t, void* argument) {
   auto& wanted = *static_cast<module*>(argument);
-  module found{info->dlpi_addr, 0, 0, {}, {}};
+  module found{info->dlpi_addr, 0, {}};
   bool here = false;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& segment = info->dlpi_phdr[i];
     const auto begin = info->dlpi_addr + segment.p_vaddr, end = begin + segment.p_memsz;
-    if (segment.p_type == PT_LOAD) {
-      here = here || (begin <= wanted.begin && wanted.begin < end);
-      found.end = std::max<std::uint64_t>(found.end, end);
-    } else if (segment.p_type == PT_NOTE) {
-      read_build_id(*info, segment, found);
-    }
+    if (segment.p_type != PT_LOAD) continue;
+    here = here || (begin <= wanted.begin && wanted.begin < end);
+    found.end = std::max<std::uint64_t>(found.end, end);
   }
   if (!here) return 0;
   copy_text(found.path, info->dlpi_name);
@@ -219,7 +191,7 @@ std::uint32_t module_of(const void* address) {
   if (index == file->modules.size()) return index - 1;
   const bool is_last = index + 1 == file->modules.size();
   file->modules[index] =
-      is_last ? module{0, ~std::uint64_t{0}, 0, {}, {"further modules"}} : describe_module(address);
+      is_last ? module{0, ~std::uint64_t{0}, {"further modules"}} : describe_module(address);
   return file->modules_used++;
 }
 
@@ -229,7 +201,7 @@ std::uint32_t find_module(const void* address) {
 }
 
 module describe_module(const void* address) {
-  module found{reinterpret_cast<std::uint64_t>(address), 0, 0, {}, {}};
+  module found{reinterpret_cast<std::uint64_t>(address), 0, {}};
   if (dl_iterate_phdr(look_at_module, &found) == 0) {  // compiled at run time, or no address
     constexpr std::uint64_t area = 1 << 20;
     found.begin &= ~(area - 1);
@@ -239,14 +211,11 @@ module describe_module(const void* address) {
   return found;
 }
 
-segment* open_segments(std::uint32_t seat) {
-  std::array<char, PATH_MAX + 32> name{};
+std::span<segment> open_segments(std::uint32_t seat) {
+  static std::array<char, PATH_MAX + 32> name;  // the program's thread may have a small stack
   std::snprintf(name.data(), name.size(), "%s.%u.segments", path.data(), seat);
-  return segments == 0 ? nullptr : static_cast<segment*>(grow(name.data(), 0, segments * sizeof(segment)));
-}
-
-std::size_t number_of_segments() {
-  return segments;
+  void* file_of_seat = segments == 0 ? nullptr : grow(name.data(), 0, segments * sizeof(segment));
+  return {static_cast<segment*>(file_of_seat), file_of_seat == nullptr ? 0 : segments};
 }
 
 void note_clock() {

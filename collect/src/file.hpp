@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "accounts.hpp"
 
@@ -23,16 +24,13 @@ class growing {
   int errno_, cancelled_;
 };
 
-// Callers of these four hold `growing`. open_file() says whether accounts are kept. They are not if
-// TEFF_COLLECT names no folder, or if no file can be made there. take_block() gives null if the file can't
-// grow.
+// Callers of these four hold `growing`. open_file() says whether accounts are kept: TEFF_COLLECT names a
+// folder, and a file can be made there. take_block() gives null if the file can't grow.
 bool open_file();
 block* take_block();
 std::uint32_t module_of(const void* address);  // index of header::modules
-segment* open_segments(
-    std::uint32_t seat);  // the seat's own file; null if nobody asked for one, or without room
-
-std::size_t number_of_segments();  // that a file has: TEFF_SEGMENTS says it
+std::span<segment> open_segments(
+    std::uint32_t seat);  // the seat's own file; empty if nobody asked for one, or without room
 
 std::uint32_t find_module(const void* address);  // module_of(), with the lock; 0 without a file
 header* head();                                  // null before open_file()

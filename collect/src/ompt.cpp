@@ -44,7 +44,7 @@ void on_parallel_end(ompt::data*, ompt::data*, int, const void*) {
 // worker is told that the barrier has ended.
 void end_barrier(state next) {
   if (me == nullptr) return;
-  const ending held(*me);
+  const std::lock_guard held(me->lock);
   if (me->current != nullptr) me->end_wait(next == state::body ? me->current->inside() : next);
 }
 

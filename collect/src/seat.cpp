@@ -85,7 +85,7 @@ std::uint64_t seat::note_displaced(std::uint64_t length) {
 }
 
 void seat::note_segment(std::uint64_t now) {
-  segment& to = noted_[accounts_->segments_noted++ % number_of_segments()];
+  segment& to = noted_[accounts_->segments_noted++ % noted_.size()];
   to = {now, 0, 0, 0, static_cast<std::uint16_t>(accounts_->now)};
   if (current == nullptr) return;
   to.address = reinterpret_cast<std::uint64_t>(current->address);
@@ -148,7 +148,7 @@ void seat::use(block& accounts) {
   accounts_ = last_part_ = &accounts;
   accounts.sites_used = 1;
   others_ = last_found_ = &accounts.sites[0];
-  noted_ = nullptr;
+  noted_ = {};
   sites_ = {};
 }
 

@@ -2,13 +2,13 @@
 // itself uses its seat, except where a member says otherwise.
 #pragma once
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <span>
 
 #include "accounts.hpp"
 #include "clock.hpp"
@@ -60,7 +60,7 @@ class seat {
     // Relaxed: the number alone is used.
     if (length > longest_unasked.load(std::memory_order_relaxed)) length -= leave_out_displaced(length);
     accounts_->times[accounts_->now] += length;
-    if (noted_ != nullptr) note_segment(now);
+    if (!noted_.empty()) note_segment(now);
     if (doing() == state::body && current != nullptr) {
       current->own += length;
       ++current->segments;
@@ -120,7 +120,7 @@ class seat {
   seat* next_vacant = nullptr;
   // Held by the thread that ends a worker's part of a region: the worker itself, or the master of its team
   // (team.hpp).
-  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  std::mutex lock;
   const team* joined = nullptr;  // that the thread is a worker of; guarded by `lock`
   team* led = nullptr;           // the innermost one that the thread is the master of
 
@@ -142,7 +142,7 @@ class seat {
   std::size_t given_ = 0;
   site* others_ = nullptr;
   site* last_found_ = nullptr;
-  segment* noted_ = nullptr;        // null unless the user asked for segments
+  std::span<segment> noted_;        // empty unless the user asked for segments
   std::array<site*, 512> sites_{};  // by address and kind
 };
 

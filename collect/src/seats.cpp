@@ -52,7 +52,7 @@ void leave_seat(void* left) {
   refused = true;
   const auto now = ticks();
   {
-    const ending held(seat_left);
+    const std::lock_guard held(seat_left.lock);
     if (seat_left.joined != nullptr) seat_left.end_worker(now, 0);
   }
   vacate(seat_left, now);
@@ -98,7 +98,7 @@ void begin_in_child() {
   // Relaxed: there is no other thread.
   for (seat* one = all_seats.load(std::memory_order_relaxed); one != nullptr; one = one->next) {
     one->use(nowhere);
-    pthread_mutex_init(&one->lock, nullptr);
+    new (&one->lock) std::mutex;
   }
   all_seats.store(nullptr, std::memory_order_relaxed);
   number_of_seats.store(0, std::memory_order_relaxed);

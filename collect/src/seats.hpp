@@ -17,18 +17,6 @@ seat* here();
 extern bool only_samples;
 seat* seat_of(std::uint32_t thread);
 
-// Holds the lock of the end of a worker's part.
-class ending {
- public:
-  explicit ending(seat& worker) : lock_(worker.lock) { pthread_mutex_lock(&lock_); }
-  ~ending() { pthread_mutex_unlock(&lock_); }
-  ending(const ending&) = delete;
-  ending& operator=(const ending&) = delete;
-
- private:
-  pthread_mutex_t& lock_;
-};
-
 // Gives the seat of a thread that ended to the next one.
 void vacate(seat& left, std::uint64_t now);
 

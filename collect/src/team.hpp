@@ -56,7 +56,7 @@ class team {
       const worker link = *one;
       master_.give(*new (one) activation);
       one = link.next;
-      const ending held(*link.thread);
+      const std::lock_guard held(link.thread->lock);
       if (link.thread->joined == this) link.thread->end_worker(now, last_end);
     }
     note_clock();
@@ -70,7 +70,7 @@ class team {
   };
 
   bool join(seat& one) {
-    const ending held(one);
+    const std::lock_guard held(one.lock);
     // libomp gives a thread to another team before it tells the master that the region has ended.
     if (one.joined != nullptr) one.end_worker(ticks(), 0);
     if (one.current != nullptr) return false;  // a region that did not end, as after a fork

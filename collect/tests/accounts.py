@@ -16,7 +16,7 @@ BLOCK = np.dtype(
     + [("since", "u8"), ("regions", "u8"), ("times", "u8", 16), ("segments_noted", "u8")]
     + [("reserved", "u8", 10), ("sites", SITE, 12)]
 )
-MODULE = np.dtype([("begin", "u8"), ("end", "u8"), ("id_length", "u4"), ("id", "u1", 44), ("path", "S448")])
+MODULE = np.dtype([("begin", "u8"), ("end", "u8"), ("path", "S496")])
 MOMENT = np.dtype([("ticks", "u8"), ("nanoseconds", "u8")])
 HEADER = np.dtype(
     [("magic", "S8")]
@@ -26,8 +26,8 @@ HEADER = np.dtype(
     ]
     + [(name, "u4") for name in ("process", "parent", "modules_used", "seats", "lost_threads", "clock_reads_tsc")]
     + [(name, "u8") for name in ("own", "started", "ended", "real_time", "displaced")]
-    + [("first", MOMENT), ("last", MOMENT), ("states", "S16", 16), ("kinds", "S16", 16), ("command", "S1024")]
-    + [("rank", "u4"), ("reserved", "u1", 2428), ("modules", MODULE, 120)]
+    + [("first", MOMENT), ("last", MOMENT), ("states", "S16", 16), ("kinds", "S16", 16)]
+    + [("rank", "u4"), ("reserved", "u1", 3452), ("modules", MODULE, 120)]
 )
 
 
@@ -37,8 +37,8 @@ class Accounts:
     def __init__(self, path: Path) -> None:
         content = path.read_bytes()
         self.header = np.frombuffer(content, HEADER, 1)[0]
-        if (self.header["magic"], self.header["version"]) != (b"teffacct", 3):
-            raise ValueError(f"{path}: not a file of accounts of version 3")
+        if (self.header["magic"], self.header["version"]) != (b"teffacct", 4):
+            raise ValueError(f"{path}: not a file of accounts of version 4")
         blocks = np.frombuffer(content[HEADER.itemsize :], BLOCK).copy()
         self.blocks = blocks[blocks["seat"] > 0]
         first, last = self.header["first"], self.header["last"]

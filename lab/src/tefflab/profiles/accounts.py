@@ -15,16 +15,14 @@ import numpy as np
 from tefflab.profiles.states import OUTSIDE, SAMPLE, WAITS, Process, Site, bin_of
 from tefflab.profiles.symbols import Place, has_line, names_of
 
-VERSION = 3
+VERSION = 4
 MAGIC = b"teffacct"
 _ADDS_UP = 0.03  # of a thread's time: by so much its accounts may differ
 _RUNTIMES = {"libtbb": "oneTBB"}  # whose users have another name than their library
 _NO_ROOM = "there was no room for accounts: its disk is full, or ulimit -f is low"
 _RARE = 0.001  # of a process's bodies: others than known sites have fewer, or it is told
 
-MODULE = np.dtype(
-    [("begin", "<u8"), ("end", "<u8"), ("id_length", "<u4"), ("build_id", "u1", 44), ("path", "S448")], align=False
-)
+MODULE = np.dtype([("begin", "<u8"), ("end", "<u8"), ("path", "S496")])
 MOMENT = np.dtype([("ticks", "<u8"), ("nanoseconds", "<u8")])
 HEADER = np.dtype(
     [
@@ -37,9 +35,8 @@ HEADER = np.dtype(
         ("last", MOMENT),
         ("states", "S16", 16),
         ("kinds", "S16", 16),
-        ("command", "S1024"),
         ("rank", "<u4"),
-        ("reserved", "u1", 2428),
+        ("reserved", "u1", 3452),
         ("modules", MODULE, 120),
     ]
 )
