@@ -28,9 +28,8 @@ class growing {
 // folder, and a file can be made there. take_block() gives null if the file can't grow.
 bool open_file();
 block* take_block();
-std::uint32_t module_of(const void* address);  // index of header::modules
-std::span<segment> open_segments(
-    std::uint32_t seat);  // the seat's own file; empty if nobody asked for one, or without room
+std::uint32_t module_of(const void* address);          // index of header::modules
+std::span<segment> open_segments(std::uint32_t seat);  // a file; empty if nobody asked, or without room
 
 std::uint32_t find_module(const void* address);  // module_of(), with the lock; 0 without a file
 header* head();                                  // null before open_file()

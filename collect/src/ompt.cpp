@@ -90,22 +90,13 @@ void on_task_schedule(ompt::data* prior, ompt::status status, ompt::data* next) 
   auto* from = static_cast<activation*>(prior->pointer);
   auto* to = next == nullptr ? nullptr : static_cast<activation*>(next->pointer);
   if (thread == nullptr || from == nullptr) return;
-  switch (status) {
-    case ompt::status::complete:
-    case ompt::status::cancel:
-    case ompt::status::detach:  // its body has ended
-      prior->pointer = nullptr;
-      return end_task(*thread, *from);
-    case ompt::status::early_fulfill:
-    case ompt::status::late_fulfill:
-    case ompt::status::taskwait_complete:
-      return;
-    default:
-      break;
+  if (status == ompt::status::complete || status == ompt::status::cancel || status == ompt::status::detach) {
+    prior->pointer = nullptr;  // its body has ended
+    end_task(*thread, *from);
+  } else if ((status == ompt::status::yield || status == ompt::status::change) && to != nullptr) {
+    if (!to->nested) return begin_task(*thread, *to);
+    if (from == thread->current) thread->suspend_task();
   }
-  if (to == nullptr) return;
-  if (!to->nested) return begin_task(*thread, *to);
-  if (from == thread->current) thread->suspend_task();
 }
 
 void on_wait(ompt::sync what, ompt::endpoint at, ompt::data*, ompt::data*, const void*) {
@@ -130,21 +121,9 @@ void on_locked(ompt::mutex, std::uint64_t, const void*) {
 void on_work(ompt::work what, ompt::endpoint at, ompt::data*, ompt::data*, std::uint64_t,
              const void* caller) {
   seat* thread = calling_seat();
-  if (thread == nullptr) return;
-  kind part = kind::share;
-  switch (what) {
-    case ompt::work::loop:
-    case ompt::work::loop_static:
-      break;
-    case ompt::work::sections:
-      part = kind::section;
-      break;
-    case ompt::work::single:
-      part = kind::single;
-      break;
-    default:
-      return;
-  }
+  const bool is_loop = what == ompt::work::loop || what == ompt::work::loop_static;
+  if (thread == nullptr || (!is_loop && what != ompt::work::sections && what != ompt::work::single)) return;
+  const kind part = is_loop ? kind::share : what == ompt::work::single ? kind::single : kind::section;
   if (at == ompt::endpoint::begin) {
     thread->begin_part(part, caller, state::body);
   } else if (thread->current->what == part) {

@@ -14,14 +14,7 @@ union data {
 enum class endpoint : int { begin = 1, end = 2 };
 enum class work : int { loop = 1, sections = 2, single = 3, loop_static = 10 };
 enum class sync : int { barrier = 1, taskwait = 5, taskgroup = 6 };
-enum class status : int {
-  complete = 1,
-  cancel = 3,
-  detach = 4,
-  early_fulfill = 5,
-  late_fulfill = 6,
-  taskwait_complete = 8
-};
+enum class status : int { complete = 1, yield = 2, cancel = 3, detach = 4, change = 7 };
 enum class dispatch : int { loop_chunk = 3, taskloop_chunk = 4 };
 enum class mutex : int { ordered = 7 };
 enum task_flag : unsigned { taskwait = 0x10, undeferred = 0x08000000, untied = 0x10000000 };

@@ -48,6 +48,15 @@ std::size_t bin_of(std::uint64_t length) {
   return std::min(bins - 1, (octave - first_octave) * bins_per_octave + (length >> (octave - 2) & 3));
 }
 
+// Adds a body or a wait that was timed, and stands for `bodies` of them.
+void add(site& to, std::uint64_t length, std::uint64_t segments, std::uint64_t bodies) {
+  ++to.timed;
+  to.time += bodies * length;
+  to.segments += bodies * segments;
+  to.longest = std::max(to.longest, length);
+  to.lengths[bin_of(length)] += bodies;
+}
+
 }  // namespace
 
 bool seat::arrive(std::uint32_t thread) {
@@ -104,31 +113,20 @@ void seat::begin_worker(std::uint64_t region_began) {
   }
 }
 
-bool seat::begin_region(const void* address) {
-  activation* body = take();
-  if (body == nullptr) return false;
-  body->what = kind::region;
-  body->address = address;
-  body->outer = current;
-  body->begun = body->nested = true;
-  enter(state::body);
-  current = body;
-  take_part();
-  return true;
-}
-
 void seat::take_part() {
   ++accounts_->regions;
   is_new_ = false;
 }
 
+void seat::leave_body(bool accounts) {
+  activation& ended = *current;
+  if (accounts) account(ended);
+  current = ended.outer;
+  give(ended);
+}
+
 void seat::end_bodies(activation* outer) {
-  while (current != nullptr && current != outer) {
-    activation& ended = *current;
-    account(ended);
-    current = ended.outer;
-    give(ended);
-  }
+  while (current != nullptr && current != outer) leave_body(true);
 }
 
 void seat::end_worker(std::uint64_t now, std::uint64_t last_end) {
@@ -200,12 +198,7 @@ void seat::account(const activation& body) {
   site& to = find(body.address, body.what, body.function);
   ++to.count;
   if (body.counted) return;
-  const std::uint64_t bodies = to.too_short != 0 ? sample : 1;
-  ++to.timed;
-  to.time += bodies * body.own;
-  to.segments += bodies * body.segments;
-  to.longest = std::max(to.longest, body.own);
-  to.lengths[bin_of(body.own)] += bodies;
+  add(to, body.own, body.segments, to.too_short != 0 ? sample : 1);
   to.recent += body.own;
   if (++to.recently < window) return;
   const bool often = body.what == kind::chunk || body.is_task();
@@ -217,11 +210,7 @@ void seat::account(const activation& body) {
 void seat::account_wait(kind why, const void* address, std::uint64_t length, int partner) {
   site& to = find(address, why, nullptr);
   ++to.count;
-  ++to.timed;
-  ++to.segments;
-  to.time += length;
-  to.longest = std::max(to.longest, length);
-  ++to.lengths[bin_of(length)];
+  add(to, length, 1, 1);
   const auto number = static_cast<std::uint32_t>(std::max(partner, -1) + 1);
   if (number == to.partner) {
     to.ahead += length;
@@ -312,17 +301,15 @@ activation* seat::begin_part(kind what, const void* address, state first) {
   part->what = what;
   part->address = address;
   part->outer = current;
+  part->begun = part->nested = true;
   if (doing() != state::counted) enter(first);
   current = part;
   return part;
 }
 
 void seat::end_part(bool accounts) {
-  activation& part = *current;
-  enter(part.outer->inside());
-  if (accounts) account(part);
-  current = part.outer;
-  give(part);
+  enter(current->outer->inside());
+  leave_body(accounts);
 }
 
 void seat::begin_chunk(activation& chunk, const void* address) {

@@ -84,7 +84,8 @@ class seat {
   void end_wait(state next, std::uint64_t now, std::uint64_t last_end);
   void end_wait(state next);
 
-  // A part of the current body, which is the current one until it ends. Null without memory.
+  // A region's body, or a part of the current body, which is the current one until it ends. Null without
+  // memory.
   activation* begin_part(kind what, const void* address, state first);
   void end_part(bool accounts);
   void begin_chunk(activation& chunk, const void* address);
@@ -106,8 +107,7 @@ class seat {
 
   // A worker's first segment begins when its region did: its thread was made for that.
   void begin_worker(std::uint64_t region_began);
-  bool begin_region(const void* address);  // false without memory
-  void take_part();                        // in a region, from now on or for as long as it lives
+  void take_part();  // in a region, from now on or for as long as it lives
   // Ends the bodies that the thread is in, up to the one that its region began in.
   void end_bodies(activation* outer);
   void end_worker(std::uint64_t now, std::uint64_t last_end);  // callers hold `lock`
@@ -125,6 +125,7 @@ class seat {
   team* led = nullptr;           // the innermost one that the thread is the master of
 
  private:
+  void leave_body(bool accounts);
   site& find(const void* address, kind what, const void* function);
   site* meet(const void* address, kind what, std::uint32_t function);
   bool skips(const void* address, kind what, const void* function);

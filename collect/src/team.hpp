@@ -35,7 +35,9 @@ class team {
     seat* one = here();
     if (one == nullptr || (one != &master_ && !join(*one))) return false;
     one->runtime = runtime_;
-    return one->begin_region(address_);
+    if (one->begin_part(kind::region, address_, state::body) == nullptr) return false;
+    one->take_part();
+    return true;
   }
 
   // The master's thread, after the region: its workers have ended their parts, and the master knows by the
