@@ -41,10 +41,29 @@ class creation {
   activation* maker_;  // null if nothing is kept of the call
 };
 
+// The current body makes a task in this call.
+template <class GoOn>
+auto make_in(const incoming_call& call, GoOn go_on, bool taskloop) {
+  const creation made(calling_seat(), call.caller, taskloop);
+  return go_on();
+}
+
+// The current body waits in this call.
+template <class GoOn>
+auto wait_in(const incoming_call&, GoOn go_on, state why) {
+  seat* const thread = calling_seat();
+  if (thread == nullptr) return go_on();
+  thread->enter(why);
+  const auto result = go_on();
+  thread->end_wait(thread->current->inside());
+  return result;
+}
+
 // The thread ends its chunk, if it has one, and takes the next one. `take` says whether there was one. The
-// loop's site is the return address of this call. It is null if the call only begins the loop.
+// loop's site is the return address of this call, unless the call only begins the loop.
 template <class Take>
-auto next_chunk(kind what, const void* site, Take take) {
+auto next_chunk(const incoming_call& call, Take take, kind what, bool begins) {
+  const void* const site = begins ? nullptr : call.caller;
   seat* thread = calling_seat();
   if (thread == nullptr) return take();
   activation* chunk = thread->current;

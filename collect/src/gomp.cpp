@@ -86,8 +86,8 @@ void copy_task(void* to, void* from) {
 // The task's data with a head before them. `go_on` gives them to libgomp, as it would give the data
 // themselves.
 template <class GoOn>
-void make_task(const void* caller, task_head head, void* data, copy_function* copy, std::size_t size,
-               std::size_t align, GoOn go_on) {
+void make_headed_task(const void* caller, task_head head, void* data, copy_function* copy, std::size_t size,
+                      std::size_t align, GoOn go_on) {
   align = std::max({align, alignof(task_head), std::size_t{1}});
   head.data_offset = (sizeof(task_head) + align - 1) & ~(align - 1);
   size += head.data_offset;
@@ -108,11 +108,14 @@ void make_task(const void* caller, task_head head, void* data, copy_function* co
   go_on(run_task, whole, nullptr, size, align);
 }
 
-void begin_wait(seat& thread, state why, bool ends_loop) {
-  const kind what = thread.current->what;
+template <class GoOn>
+long wait_on_libgomp(const incoming_call& call, GoOn go_on, state why, bool ends_loop) {
+  if (call.called.has_ompt) return go_on();
+  seat* const thread = calling_seat();
+  const kind what = thread == nullptr ? kind::others : thread->current->what;
   if (ends_loop && (what == kind::chunk || what == kind::section))
-    thread.end_part(false);  // the loop was cancelled
-  thread.enter(why);
+    thread->end_part(false);  // it was cancelled
+  return wait_in(call, go_on, why);
 }
 
 // Whether the runtime is libomp, whose events tell of the rest: then the body only makes a task, by `go_on`.
@@ -158,15 +161,11 @@ TEFF_DEFINE(_loop_maybe_nonmonotonic_runtime)
 TEFF_DEFINE(_sections)
 #undef TEFF_DEFINE
 
-#define TEFF_START(name, result, what)                                                     \
-  TEFF_INTERPOSED result name(TEFF_WORDS) {                                                \
-    TEFF_CALL(#name);                                                                      \
-    return next_chunk(what, nullptr, [&] { return call.go_on<result>(TEFF_SAME_WORDS); }); \
-  }
+#define TEFF_START(name, result, what) TEFF_STAND_BEFORE(name, result, next_chunk, what, true)
 #define TEFF_NEXT(name, result, what)                                                     \
   TEFF_INTERPOSED result name(void* begin, void* end) {                                   \
     TEFF_CALL(#name);                                                                     \
-    return next_chunk(what, call.caller, [&] { return call.go_on<result>(begin, end); }); \
+    return next_chunk(call, [&] { return call.go_on<result>(begin, end); }, what, false); \
   }
 #define TEFF_BOTH_STARTS(name) \
   TEFF_START(GOMP_loop_##name, bool, kind::chunk) TEFF_START(GOMP_loop_ull_##name, bool, kind::chunk)
@@ -197,16 +196,7 @@ TEFF_START(GOMP_sections_start, unsigned, kind::section)
 TEFF_START(GOMP_sections2_start, unsigned, kind::section)
 TEFF_NEXT(GOMP_sections_next, unsigned, kind::section)
 
-#define TEFF_WAIT(name, why, ends_loop)                                   \
-  TEFF_INTERPOSED long name(TEFF_WORDS) {                                 \
-    TEFF_CALL(#name);                                                     \
-    seat* const thread = call.called.has_ompt ? nullptr : calling_seat(); \
-    if (thread == nullptr) return call.go_on<long>(TEFF_SAME_WORDS);      \
-    begin_wait(*thread, state::why, ends_loop);                           \
-    const long result = call.go_on<long>(TEFF_SAME_WORDS);                \
-    thread->end_wait(thread->current->inside());                          \
-    return result;                                                        \
-  }
+#define TEFF_WAIT(name, why, ends_loop) TEFF_STAND_BEFORE(name, long, wait_on_libgomp, state::why, ends_loop)
 TEFF_WAIT(GOMP_barrier, imbalance, false)
 TEFF_WAIT(GOMP_barrier_cancel, imbalance, false)
 TEFF_WAIT(GOMP_single_copy_start, imbalance, false)
@@ -239,7 +229,7 @@ TEFF_INTERPOSED void GOMP_task(body_function* body, void* data, copy_function* c
   if (makes_on_libomp(call, body, false, [&] { go_on(body, data, copy, size, align); })) return;
   task_head head{{}, (flags & detached) != 0 && data != nullptr, 0, body, {}};
   head.task.what = (flags & with_dependences) != 0 ? kind::dependent : kind::task;
-  make_task(call.caller, head, data, copy, size, align, go_on);
+  make_headed_task(call.caller, head, data, copy, size, align, go_on);
 }
 
 #define TEFF_DEFINE(name)                                                                           \
@@ -254,7 +244,7 @@ TEFF_INTERPOSED void GOMP_task(body_function* body, void* data, copy_function* c
     task_head head{{}, 2, 0, body, {}};                                                             \
     head.task.what = kind::taskloop;                                                                \
     if ((flags & with_reduction) != 0) head.words[2] = static_cast<void**>(data)[2];                \
-    make_task(call.caller, head, data, copy, size, align, go_on);                                   \
+    make_headed_task(call.caller, head, data, copy, size, align, go_on);                            \
   }
 TEFF_DEFINE(GOMP_taskloop)
 TEFF_DEFINE(GOMP_taskloop_ull)

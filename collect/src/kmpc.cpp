@@ -49,35 +49,18 @@ TEFF_INTERPOSED void* __kmpc_omp_task_alloc(long a, long b, long c, long d, long
   return call.go_on<void*>(a, b, c, d, e, function);
 }
 
-#define TEFF_DEFINE(name, taskloop)                             \
-  TEFF_INTERPOSED int name(TEFF_WORDS) {                        \
-    TEFF_CALL(#name);                                           \
-    const creation made(calling_seat(), call.caller, taskloop); \
-    return call.go_on<int>(TEFF_SAME_WORDS);                    \
-  }
-TEFF_DEFINE(__kmpc_omp_task, false)
-TEFF_DEFINE(__kmpc_omp_task_with_deps, false)
-TEFF_DEFINE(__kmpc_taskloop, true)
-TEFF_DEFINE(__kmpc_taskloop_5, true)
-#undef TEFF_DEFINE
+TEFF_STAND_BEFORE(__kmpc_omp_task, int, make_in, false)
+TEFF_STAND_BEFORE(__kmpc_omp_task_with_deps, int, make_in, false)
+TEFF_STAND_BEFORE(__kmpc_taskloop, int, make_in, true)
+TEFF_STAND_BEFORE(__kmpc_taskloop_5, int, make_in, true)
+TEFF_STAND_BEFORE(__kmpc_doacross_wait, long, wait_in, state::dependences)
 
 #define TEFF_DEFINE(name)                                                                           \
   TEFF_INTERPOSED int name(long a, long b, long c, long d, long e, long f) {                        \
     TEFF_CALL(#name);                                                                               \
-    return next_chunk(kind::chunk, call.caller, [&] { return call.go_on<int>(a, b, c, d, e, f); }); \
+    return next_chunk(call, [&] { return call.go_on<int>(a, b, c, d, e, f); }, kind::chunk, false); \
   }
 TEFF_DEFINE(__kmpc_dispatch_next_4)
 TEFF_DEFINE(__kmpc_dispatch_next_4u)
 TEFF_DEFINE(__kmpc_dispatch_next_8)
 TEFF_DEFINE(__kmpc_dispatch_next_8u)
-#undef TEFF_DEFINE
-
-TEFF_INTERPOSED long __kmpc_doacross_wait(long a, long b, long c) {
-  TEFF_CALL("__kmpc_doacross_wait");
-  seat* const thread = calling_seat();
-  if (thread == nullptr) return call.go_on<long>(a, b, c);
-  thread->enter(state::dependences);
-  const long result = call.go_on<long>(a, b, c);
-  thread->enter(thread->current->inside());
-  return result;
-}

@@ -38,72 +38,49 @@ void begin_between(seat& thread, const incoming_call& call) {
   thread.enter(state::body);
 }
 
-// The thread is in a call that is no part of a body, and then in what `go_on` came from.
+// The outermost call of MPI.
 template <class GoOn>
-long in_state(seat& thread, state what, GoOn go_on) {
+long account_call(seat& thread, const incoming_call& call, GoOn go_on, role what, int partner) {
   const state before = thread.doing();
-  thread.enter(what);
-  const long result = go_on();
-  thread.enter(before);
-  return result;
-}
-
-template <class GoOn>
-long wait_for(seat& thread, kind why, const incoming_call& call, int partner, role what, GoOn go_on) {
-  const state before = thread.doing();
-  const bool is_body = thread.current != nullptr && thread.current->what == kind::between_waits;
-  const bool ends_body = what != role::send && (thread.current == nullptr || is_body);
-  thread.enter(what == role::send ? state::creation : state::message);
+  const bool is_collective = what == role::collective || what == role::end;
+  const bool waits = is_collective || what == role::wait;
+  const bool is_between = thread.current != nullptr && thread.current->what == kind::between_waits;
+  const bool begins_body = thread.current == nullptr ? waits || what == role::begin : waits && is_between;
+  thread.enter(what == role::begin                        ? state::start
+               : what == role::post || what == role::send ? state::creation
+                                                          : state::message);
   const auto begin = thread.since();
-  if (ends_body && is_body && what != role::end) thread.account(*thread.current);
+  if (waits && is_between && what != role::end) thread.account(*thread.current);
   const long result = go_on();
   const auto now = ticks();
-  if (what != role::send || now - begin > long_send) {
+  if (waits || (what == role::send && now - begin > long_send)) {
     thread.label(state::message);
+    const kind why = is_collective ? kind::collective : kind::point_to_point;
     thread.account_wait(why, call.caller, now - begin, partner);
   }
-  if (ends_body && what != role::end) {
+  if (what == role::begin) thread.take_part();
+  if (what == role::end) {
+    thread.enter(state::serial, now);
+    if (thread.current != nullptr && thread.current->outer == nullptr) thread.end_bodies(nullptr);
+  } else if (begins_body) {
     begin_between(thread, call);
   } else {
-    thread.enter(what == role::end ? state::serial : before, now);
+    thread.enter(before, now);
   }
   return result;
 }
 
 template <class GoOn>
-long pass(const incoming_call& call, role what, int partner, GoOn go_on) {
+long pass(const incoming_call& call, GoOn go_on, role what, int partner) {
   seat* const thread = is_within ? nullptr : here();
   if (thread == nullptr) return go_on();
   is_within = true;
-  long result = 0;
-  switch (what) {
-    case role::begin:
-      result = in_state(*thread, state::start, go_on);
-      thread->take_part();
-      if (thread->current == nullptr) begin_between(*thread, call);
-      break;
-    case role::post:
-      result = in_state(*thread, state::creation, go_on);
-      break;
-    case role::test:
-      result = in_state(*thread, state::message, go_on);
-      break;
-    case role::send:
-    case role::wait:
-      result = wait_for(*thread, kind::point_to_point, call, partner, what, go_on);
-      break;
-    case role::end:
-    case role::collective:
-      result = wait_for(*thread, kind::collective, call, partner, what, go_on);
-      if (what == role::end && thread->current != nullptr && thread->current->outer == nullptr)
-        thread->end_bodies(nullptr);
-      break;
-  }
+  const long result = account_call(*thread, call, go_on, what, partner);
   is_within = false;
   return result;
 }
 
-constexpr int none = -1;  // no argument names a partner
+constexpr long none = -1;  // no argument names a partner
 
 // A rank that is an argument of C or, by its address, of Fortran. The numbers of no rank and of any are below
 // 0.
@@ -111,7 +88,7 @@ int rank_in_c(long word) {
   return static_cast<int>(word);
 }
 int rank_in_fortran(long word) {
-  return *reinterpret_cast<const int*>(word);
+  return word == none ? -1 : *reinterpret_cast<const int*>(word);
 }
 
 }  // namespace
@@ -120,112 +97,91 @@ int rank_in_fortran(long word) {
 
 using namespace teff::collect;
 
-#define TEFF_MPI_FUNCTION(name, what, rank)                                                 \
-  TEFF_INTERPOSED long name(TEFF_WORDS) {                                                   \
-    TEFF_CALL(#name);                                                                       \
-    return pass(call, role::what, rank, [&] { return call.go_on<long>(TEFF_SAME_WORDS); }); \
-  }
-#define TEFF_MPI_C(name, what, rank) \
-  TEFF_MPI_FUNCTION(MPI_##name, what, rank) TEFF_MPI_FUNCTION(PMPI_##name, what, rank)
-#define TEFF_MPI_RANK(name, lower, what, word)                   \
-  TEFF_MPI_C(name, what, rank_in_c(word))                        \
-  TEFF_MPI_FUNCTION(mpi_##lower##_, what, rank_in_fortran(word)) \
-  TEFF_MPI_FUNCTION(mpi_##lower##_f08_, what, rank_in_fortran(word))
-#define TEFF_MPI(name, lower, what) \
-  TEFF_MPI_C(name, what, none)      \
-  TEFF_MPI_FUNCTION(mpi_##lower##_, what, none) TEFF_MPI_FUNCTION(mpi_##lower##_f08_, what, none)
+// The argument of the place `word` is the partner: a is the first.
+#define TEFF_MPI(name, lower, what, word)                                          \
+  TEFF_STAND_BEFORE(MPI_##name, long, pass, role::what, rank_in_c(word))           \
+  TEFF_STAND_BEFORE(PMPI_##name, long, pass, role::what, rank_in_c(word))          \
+  TEFF_STAND_BEFORE(mpi_##lower##_, long, pass, role::what, rank_in_fortran(word)) \
+  TEFF_STAND_BEFORE(mpi_##lower##_f08_, long, pass, role::what, rank_in_fortran(word))
+// And the function that only begins it.
+#define TEFF_MPI_BOTH(name, lower, what, word) \
+  TEFF_MPI(name, lower, what, word) TEFF_MPI(I##lower, i##lower, post, none)
 
-TEFF_MPI(Init, init, begin)
-TEFF_MPI(Init_thread, init_thread, begin)
-TEFF_MPI(Finalize, finalize, end)
+TEFF_MPI(Init, init, begin, none)
+TEFF_MPI(Init_thread, init_thread, begin, none)
+TEFF_MPI(Finalize, finalize, end, none)
 
-// The argument of this place is the partner: a is the first.
-TEFF_MPI_RANK(Recv, recv, wait, d)
-TEFF_MPI_RANK(Sendrecv, sendrecv, wait, i)
-TEFF_MPI_RANK(Sendrecv_replace, sendrecv_replace, wait, f)
-TEFF_MPI_RANK(Probe, probe, wait, a)
-TEFF_MPI_RANK(Mprobe, mprobe, wait, a)
-TEFF_MPI_RANK(Ssend, ssend, wait, d)
-TEFF_MPI_RANK(Send, send, send, d)
-TEFF_MPI_RANK(Rsend, rsend, send, d)
-TEFF_MPI_RANK(Bsend, bsend, send, d)
-TEFF_MPI(Mrecv, mrecv, wait)
-TEFF_MPI(Wait, wait, wait)
-TEFF_MPI(Waitall, waitall, wait)
-TEFF_MPI(Waitany, waitany, wait)
-TEFF_MPI(Waitsome, waitsome, wait)
-TEFF_MPI(Test, test, test)
-TEFF_MPI(Testall, testall, test)
-TEFF_MPI(Testany, testany, test)
-TEFF_MPI(Testsome, testsome, test)
-TEFF_MPI(Iprobe, iprobe, test)
-TEFF_MPI(Improbe, improbe, test)
-TEFF_MPI(Parrived, parrived, test)
+TEFF_MPI_BOTH(Recv, recv, wait, d)
+TEFF_MPI_BOTH(Sendrecv, sendrecv, wait, i)
+TEFF_MPI(Sendrecv_replace, sendrecv_replace, wait, f)
+TEFF_MPI(Probe, probe, wait, a)
+TEFF_MPI(Mprobe, mprobe, wait, a)
+TEFF_MPI_BOTH(Ssend, ssend, wait, d)
+TEFF_MPI_BOTH(Send, send, send, d)
+TEFF_MPI_BOTH(Rsend, rsend, send, d)
+TEFF_MPI_BOTH(Bsend, bsend, send, d)
+TEFF_MPI_BOTH(Mrecv, mrecv, wait, none)
+TEFF_MPI(Wait, wait, wait, none)
+TEFF_MPI(Waitall, waitall, wait, none)
+TEFF_MPI(Waitany, waitany, wait, none)
+TEFF_MPI(Waitsome, waitsome, wait, none)
+TEFF_MPI(Test, test, test, none)
+TEFF_MPI(Testall, testall, test, none)
+TEFF_MPI(Testany, testany, test, none)
+TEFF_MPI(Testsome, testsome, test, none)
+TEFF_MPI(Iprobe, iprobe, test, none)
+TEFF_MPI(Improbe, improbe, test, none)
+TEFF_MPI(Parrived, parrived, test, none)
 
-TEFF_MPI(Isend, isend, post)
-TEFF_MPI(Issend, issend, post)
-TEFF_MPI(Irsend, irsend, post)
-TEFF_MPI(Ibsend, ibsend, post)
-TEFF_MPI(Irecv, irecv, post)
-TEFF_MPI(Imrecv, imrecv, post)
-TEFF_MPI(Isendrecv, isendrecv, post)
-TEFF_MPI(Start, start, post)
-TEFF_MPI(Startall, startall, post)
-TEFF_MPI(Pready, pready, post)
-TEFF_MPI(Put, put, post)
-TEFF_MPI(Get, get, post)
-TEFF_MPI(Accumulate, accumulate, post)
-TEFF_MPI(Get_accumulate, get_accumulate, post)
-TEFF_MPI(Fetch_and_op, fetch_and_op, post)
-TEFF_MPI(Compare_and_swap, compare_and_swap, post)
-TEFF_MPI(Rput, rput, post)
-TEFF_MPI(Rget, rget, post)
-TEFF_MPI(Raccumulate, raccumulate, post)
+TEFF_MPI(Start, start, post, none)
+TEFF_MPI(Startall, startall, post, none)
+TEFF_MPI(Pready, pready, post, none)
+TEFF_MPI(Put, put, post, none)
+TEFF_MPI(Get, get, post, none)
+TEFF_MPI(Accumulate, accumulate, post, none)
+TEFF_MPI(Get_accumulate, get_accumulate, post, none)
+TEFF_MPI(Fetch_and_op, fetch_and_op, post, none)
+TEFF_MPI(Compare_and_swap, compare_and_swap, post, none)
+TEFF_MPI(Rput, rput, post, none)
+TEFF_MPI(Rget, rget, post, none)
+TEFF_MPI(Raccumulate, raccumulate, post, none)
 
-TEFF_MPI_RANK(Bcast, bcast, collective, d)
-TEFF_MPI_RANK(Reduce, reduce, collective, f)
-TEFF_MPI_RANK(Gather, gather, collective, g)
-TEFF_MPI_RANK(Scatter, scatter, collective, g)
-TEFF_MPI_RANK(Gatherv, gatherv, collective, h)
-TEFF_MPI_RANK(Scatterv, scatterv, collective, h)
-#define TEFF_COLLECTIVE(name, lower) \
-  TEFF_MPI(name, lower, collective)  \
-  TEFF_MPI(I##lower, i##lower, post)
-TEFF_COLLECTIVE(Barrier, barrier)
-TEFF_COLLECTIVE(Allreduce, allreduce)
-TEFF_COLLECTIVE(Allgather, allgather)
-TEFF_COLLECTIVE(Allgatherv, allgatherv)
-TEFF_COLLECTIVE(Alltoall, alltoall)
-TEFF_COLLECTIVE(Alltoallv, alltoallv)
-TEFF_COLLECTIVE(Alltoallw, alltoallw)
-TEFF_COLLECTIVE(Reduce_scatter, reduce_scatter)
-TEFF_COLLECTIVE(Reduce_scatter_block, reduce_scatter_block)
-TEFF_COLLECTIVE(Scan, scan)
-TEFF_COLLECTIVE(Exscan, exscan)
-TEFF_COLLECTIVE(Neighbor_allgather, neighbor_allgather)
-TEFF_COLLECTIVE(Neighbor_allgatherv, neighbor_allgatherv)
-TEFF_COLLECTIVE(Neighbor_alltoall, neighbor_alltoall)
-TEFF_COLLECTIVE(Neighbor_alltoallv, neighbor_alltoallv)
-TEFF_COLLECTIVE(Neighbor_alltoallw, neighbor_alltoallw)
-TEFF_COLLECTIVE(Comm_dup, comm_dup)
-TEFF_MPI(Ibcast, ibcast, post)
-TEFF_MPI(Ireduce, ireduce, post)
-TEFF_MPI(Igather, igather, post)
-TEFF_MPI(Igatherv, igatherv, post)
-TEFF_MPI(Iscatter, iscatter, post)
-TEFF_MPI(Iscatterv, iscatterv, post)
-TEFF_MPI(Comm_split, comm_split, collective)
-TEFF_MPI(Comm_create, comm_create, collective)
-TEFF_MPI(Win_fence, win_fence, collective)
-TEFF_MPI(Win_start, win_start, wait)
-TEFF_MPI(Win_complete, win_complete, wait)
-TEFF_MPI(Win_wait, win_wait, wait)
-TEFF_MPI(Win_lock, win_lock, wait)
-TEFF_MPI(Win_unlock, win_unlock, wait)
-TEFF_MPI(Win_unlock_all, win_unlock_all, wait)
-TEFF_MPI(Win_flush, win_flush, wait)
-TEFF_MPI(Win_flush_all, win_flush_all, wait)
-TEFF_MPI(File_read_all, file_read_all, collective)
-TEFF_MPI(File_write_all, file_write_all, collective)
-TEFF_MPI(File_read_at_all, file_read_at_all, collective)
-TEFF_MPI(File_write_at_all, file_write_at_all, collective)
+TEFF_MPI_BOTH(Bcast, bcast, collective, d)
+TEFF_MPI_BOTH(Reduce, reduce, collective, f)
+TEFF_MPI_BOTH(Gather, gather, collective, g)
+TEFF_MPI_BOTH(Scatter, scatter, collective, g)
+TEFF_MPI_BOTH(Gatherv, gatherv, collective, h)
+TEFF_MPI_BOTH(Scatterv, scatterv, collective, h)
+TEFF_MPI_BOTH(Barrier, barrier, collective, none)
+TEFF_MPI_BOTH(Allreduce, allreduce, collective, none)
+TEFF_MPI_BOTH(Allgather, allgather, collective, none)
+TEFF_MPI_BOTH(Allgatherv, allgatherv, collective, none)
+TEFF_MPI_BOTH(Alltoall, alltoall, collective, none)
+TEFF_MPI_BOTH(Alltoallv, alltoallv, collective, none)
+TEFF_MPI_BOTH(Alltoallw, alltoallw, collective, none)
+TEFF_MPI_BOTH(Reduce_scatter, reduce_scatter, collective, none)
+TEFF_MPI_BOTH(Reduce_scatter_block, reduce_scatter_block, collective, none)
+TEFF_MPI_BOTH(Scan, scan, collective, none)
+TEFF_MPI_BOTH(Exscan, exscan, collective, none)
+TEFF_MPI_BOTH(Neighbor_allgather, neighbor_allgather, collective, none)
+TEFF_MPI_BOTH(Neighbor_allgatherv, neighbor_allgatherv, collective, none)
+TEFF_MPI_BOTH(Neighbor_alltoall, neighbor_alltoall, collective, none)
+TEFF_MPI_BOTH(Neighbor_alltoallv, neighbor_alltoallv, collective, none)
+TEFF_MPI_BOTH(Neighbor_alltoallw, neighbor_alltoallw, collective, none)
+TEFF_MPI(Comm_dup, comm_dup, collective, none)
+TEFF_MPI(Comm_idup, comm_idup, post, none)
+TEFF_MPI(Comm_split, comm_split, collective, none)
+TEFF_MPI(Comm_create, comm_create, collective, none)
+TEFF_MPI(Win_fence, win_fence, collective, none)
+TEFF_MPI(Win_start, win_start, wait, none)
+TEFF_MPI(Win_complete, win_complete, wait, none)
+TEFF_MPI(Win_wait, win_wait, wait, none)
+TEFF_MPI(Win_lock, win_lock, wait, none)
+TEFF_MPI(Win_unlock, win_unlock, wait, none)
+TEFF_MPI(Win_unlock_all, win_unlock_all, wait, none)
+TEFF_MPI(Win_flush, win_flush, wait, none)
+TEFF_MPI(Win_flush_all, win_flush_all, wait, none)
+TEFF_MPI(File_read_all, file_read_all, collective, none)
+TEFF_MPI(File_write_all, file_write_all, collective, none)
+TEFF_MPI(File_read_at_all, file_read_at_all, collective, none)
+TEFF_MPI(File_write_at_all, file_write_at_all, collective, none)

@@ -62,3 +62,10 @@ extern "C" [[gnu::visibility("hidden")]] const char* const __stop_teff_names[];
 #define TEFF_WORDS \
   long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l
 #define TEFF_SAME_WORDS a, b, c, d, e, f, g, h, i, j, k, l
+
+// An interposed function of any such arguments: `how` gets the call, how it goes on, and what follows.
+#define TEFF_STAND_BEFORE(name, result, how, ...)                                       \
+  TEFF_INTERPOSED result name(TEFF_WORDS) {                                             \
+    TEFF_CALL(#name);                                                                   \
+    return how(call, [&] { return call.go_on<result>(TEFF_SAME_WORDS); }, __VA_ARGS__); \
+  }
