@@ -64,7 +64,8 @@ void on_task_create(ompt::data*, const void*, ompt::data* created, int all_flags
   if (task == nullptr) return;
   const activation& maker = *thread->current;
   const bool of_taskloop = maker.makes_taskloop || maker.unconfirmed;
-  task->created = maker.counted ? thread->since() : ticks();
+  const bool has_begun = thread->doing() == state::creation && !of_taskloop;  // by the interposed call
+  task->created = has_begun || maker.counted ? thread->since() : ticks();
   task->address = maker.caller != nullptr ? maker.caller : maker.unconfirmed ? maker.address : caller;
   task->function = maker.unconfirmed ? maker.function : maker.makes;
   task->what = of_taskloop ? kind::taskloop : has_dependences != 0 ? kind::dependent : kind::task;
