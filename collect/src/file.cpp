@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -223,6 +224,15 @@ void note_clock() {
   if (file == nullptr || ticks() - file->last.ticks < seldom || pthread_mutex_trylock(&lock) != 0) return;
   file->last = moment_now();
   pthread_mutex_unlock(&lock);
+}
+
+bool read_text(int folder, const char* name, std::span<char> text) {
+  const int program_errno = errno;
+  const long from = syscall(SYS_openat, folder, name, O_RDONLY | O_CLOEXEC);
+  const bool found = from >= 0 && syscall(SYS_read, from, text.data(), text.size() - 1) > 0;
+  if (from >= 0) syscall(SYS_close, from);
+  errno = program_errno;
+  return found;
 }
 
 void* pages(std::size_t size) {

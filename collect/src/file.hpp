@@ -37,6 +37,10 @@ module describe_module(const void* address);     // may change errno; without an
 void note_clock();   // a pair of ticks and nanoseconds, once a millisecond at most
 void forget_file();  // in a child of fork: it is the parent's
 
+// Reads the begin of a file into zeroed memory, up to its last byte; false if there is none. By system calls
+// that are no points of cancellation, and that no sanitizer stands before.
+bool read_text(int folder, const char* name, std::span<char> text);
+
 // Zeroed memory of the process alone, never given back. A program's own malloc may use OpenMP. May change
 // errno.
 void* pages(std::size_t size);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/ucontext.h>
 #include <time.h>
@@ -104,10 +105,15 @@ bool ask(sampled& one) {
   return syscall(SYS_rt_tgsigqueueinfo, getpid(), one.thread, asking, &info) == 0;
 }
 
+// The main thread stays when it has ended, without a stack.
+bool has_ended(const char* call) {
+  return std::strncmp(call, "-1 0x0 0x0", 10) == 0;
+}
+
 // A lock's word is 2 while threads wait for the lock, in the C library and in Rust's. The words of condition
 // variables and semaphores are not 2.
 state why_blocked(const char* call) {
-  if (std::strncmp(call, "-1 0x0 0x0", 10) == 0) return state::absent;  // the main thread, which has ended
+  if (has_ended(call)) return state::absent;
   long number = 0;
   std::array<unsigned long, 3> words{};
   if (std::sscanf(call, "%ld %lx %lx %lx", &number, &words[0], &words[1], &words[2]) < 4) return state::wait;
@@ -158,13 +164,10 @@ void forget(sampled& one) {
 // then, as the kernel keeps one of each number.
 void look_at(sampled& one, int folder, bool again) {
   if (const auto address = one.answer.exchange(0, std::memory_order_relaxed)) take_answer(one, address);
+  std::array<char, 32> name{};
   std::array<char, 256> call{};
-  std::snprintf(call.data(), call.size(), "%d/syscall", one.thread);
-  const int file = openat(folder, call.data(), O_RDONLY | O_CLOEXEC);
-  const auto length = read(file, call.data(), call.size() - 1);
-  if (file >= 0) close(file);
-  if (length <= 0) return forget(one);
-  call[static_cast<std::size_t>(length)] = '\0';
+  std::snprintf(name.data(), name.size(), "%d/syscall", one.thread);
+  if (!read_text(folder, name.data(), call)) return forget(one);
   const auto now = ticks();
   one.is_deaf = one.is_deaf || (one.asked != 0 && now - one.asked > ticks_of(patience));
   if (std::strncmp(call.data(), "running", 7) == 0) {
@@ -218,20 +221,13 @@ void sleep_for(std::uint64_t length) {
   clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
 }
 
-// The main thread has ended, and so have all others. A process ends with its last thread, so the sampler's
-// ends.
+// All other threads have ended: the main thread stays among them. A process ends with its last thread, so the
+// sampler's ends then.
 bool is_alone() {
-  std::array<char, 1024> text{};
-  const int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-  const auto length = read(file, text.data(), text.size() - 1);
-  if (file >= 0) close(file);
-  const char* after_name = length <= 0 ? nullptr : std::strrchr(text.data(), ')');
-  char main_thread = 0;
-  long threads = 0;
-  return after_name != nullptr &&
-         std::sscanf(after_name, ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld",
-                     &main_thread, &threads) == 2 &&
-         main_thread == 'Z' && threads == 2;
+  struct stat threads{};
+  std::array<char, 64> call{};
+  return stat("/proc/self/task", &threads) == 0 && threads.st_nlink == 2 + 2 &&
+         read_text(AT_FDCWD, "/proc/self/syscall", call) && has_ended(call.data());
 }
 
 // Its own table of files is empty, so it neither keeps a file of the program open nor takes a number from it.

@@ -202,7 +202,8 @@ void seat::account(const activation& body) {
   to.recent += body.own;
   if (++to.recently < window) return;
   const bool often = body.what == kind::chunk || body.is_task();
-  to.too_short = often && to.recent < window * shortest_timed();
+  // Relaxed: the number alone is used.
+  to.too_short = often && to.recent < window * shortest_timed.load(std::memory_order_relaxed);
   to.recent = to.recently = 0;
 }
 

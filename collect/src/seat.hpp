@@ -22,8 +22,9 @@ inline const void* site_of(const void* function) {
   return static_cast<const char*>(function) + 1;
 }
 
-// Of a longer segment, the thread asks how long it had no core. Set before the first region.
-extern constinit std::atomic<std::uint64_t> longest_unasked;
+// Of a longer segment, the thread asks how long it had no core. Bodies that are shorter on average are
+// counted alone (README.md). Both are in ticks, and set before the first region.
+extern constinit std::atomic<std::uint64_t> longest_unasked, shortest_timed;
 
 // One execution of a body. A task has one from its creation on. An untied task takes its own from thread to
 // thread.

@@ -2,13 +2,11 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <cstdlib>
 #include <limits>
 #include <new>
@@ -19,13 +17,12 @@ namespace teff::collect {
 
 constinit thread_local seat* me = nullptr;
 constinit bool only_samples = false;
-constinit std::atomic<std::uint64_t> longest_unasked{~std::uint64_t{0}};
+constinit std::atomic<std::uint64_t> longest_unasked{~std::uint64_t{0}}, shortest_timed{0};
 
 namespace {
 
 std::atomic<seat*> all_seats{nullptr};
 std::atomic<std::uint32_t> number_of_seats{0};
-std::atomic<std::uint64_t> shortest{0};
 std::atomic<std::uint64_t> rate{0};           // ticks in 2^10 nanoseconds
 seat* vacant;                                 // guarded by `growing`
 constinit thread_local bool refused = false;  // a seat
@@ -88,7 +85,7 @@ void calibrate() {
   // Relaxed: the numbers alone are used.
   rate.store(((ticks() - to.first.ticks) << 10) / std::max(length, std::uint64_t{1}),
              std::memory_order_relaxed);
-  shortest.store(least + ticks_of(too_short), std::memory_order_relaxed);
+  shortest_timed.store(least + ticks_of(too_short), std::memory_order_relaxed);
   longest_unasked.store(ticks_of(unasked), std::memory_order_relaxed);
 }
 
@@ -147,21 +144,12 @@ seat* first_seat() {
   return all_seats.load(std::memory_order_acquire);  // pairs with new_seat()
 }
 
-// By system calls that are no points of cancellation, and that no sanitizer stands before.
 std::uint64_t nanoseconds_without_core() {
-  const int program_errno = errno;
-  std::array<char, 64>
-      text{};  // of the thread, in this order: nanoseconds on a core, nanoseconds without one, ...
-  const long file = syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-  if (file >= 0) {
-    syscall(SYS_read, file, text.data(), text.size() - 1);
-    syscall(SYS_close, file);
-  }
+  std::array<char, 64> text{};  // of the thread: nanoseconds on a core, nanoseconds without one, ...
+  if (!read_text(AT_FDCWD, "/proc/thread-self/schedstat", text)) return 0;
   char* after = nullptr;
   std::strtoull(text.data(), &after, 10);
-  const auto found = std::strtoull(after, nullptr, 10);
-  errno = program_errno;
-  return found;
+  return std::strtoull(after, nullptr, 10);
 }
 
 std::uint64_t ticks_of(std::uint64_t time) {
@@ -184,12 +172,9 @@ void vacate(seat& left, std::uint64_t now) {
   vacant = &left;
 }
 
-// Relaxed in both: the number alone is used.
+// Relaxed: the number alone is used.
 bool is_long(std::uint64_t wait) {
   return wait > 1000 * std::uint64_t{number_of_seats.load(std::memory_order_relaxed)};
-}
-std::uint64_t shortest_timed() {
-  return shortest.load(std::memory_order_relaxed);
 }
 
 }  // namespace teff::collect

@@ -33,7 +33,4 @@ std::uint64_t last_end_anywhere();
 // Whether a wait is so long that all threads are looked at: that takes a cache miss a thread.
 bool is_long(std::uint64_t wait);
 
-// Bodies that are shorter on average are counted alone (README.md: short bodies).
-std::uint64_t shortest_timed();
-
 }  // namespace teff::collect
