@@ -116,10 +116,6 @@ struct moment {
 struct header {
   std::array<char, 8> magic;  // "teffacct"
   std::uint32_t version;
-  std::uint32_t header_size;
-  std::uint32_t block_size;
-  std::uint32_t first_octave;
-  std::uint32_t bins_per_octave;
   std::uint32_t processors;  // that the process may use
   std::uint32_t process;
   std::uint32_t parent;
@@ -136,7 +132,7 @@ struct header {
   std::array<std::array<char, 16>, 16> states;
   std::array<std::array<char, 16>, 16> kinds;
   std::uint32_t rank;  // 1 + the process's rank; 0 if it has none
-  std::array<char, 3452> reserved;
+  std::array<char, 3468> reserved;
   std::array<module, 120> modules;  // the last one is of all addresses of further modules
 };
 

@@ -90,10 +90,6 @@ moment moment_now() {
 void write_header(header& to) {
   std::memcpy(to.magic.data(), "teffacct", 8);
   to.version = version;
-  to.header_size = sizeof(header);
-  to.block_size = sizeof(block);
-  to.first_octave = first_octave;
-  to.bins_per_octave = bins_per_octave;
   cpu_set_t processors;
   if (sched_getaffinity(0, sizeof processors, &processors) == 0) {
     to.processors = static_cast<std::uint32_t>(CPU_COUNT(&processors));

@@ -79,10 +79,6 @@ bool seat::arrive(std::uint32_t thread) {
 
 // The part of the segment that ends in which the thread had no core. The time is taken for that of this
 // segment: a displaced thread is without its core for longer than a short segment lasts.
-std::uint64_t seat::leave_out_displaced(std::uint64_t length) {
-  return me == this ? note_displaced(length) : 0;
-}
-
 std::uint64_t seat::note_displaced(std::uint64_t length) {
   const auto now = nanoseconds_without_core(), before = std::exchange(without_core_, now);
   if (now <= before) return 0;

@@ -17,6 +17,9 @@ namespace teff::collect {
 
 class team;
 
+// The seat of the thread that calls. Null before here() was called in it, and if nothing is kept of it.
+extern constinit thread_local class seat* me;
+
 // Of a function, as if it were a call's return address.
 inline const void* site_of(const void* function) {
   return static_cast<const char*>(function) + 1;
@@ -59,7 +62,8 @@ class seat {
     now = std::max(now, accounts_->since);  // the counters of two processors may differ a little
     auto length = now - accounts_->since;
     // Relaxed: the number alone is used.
-    if (length > longest_unasked.load(std::memory_order_relaxed)) length -= leave_out_displaced(length);
+    if (length > longest_unasked.load(std::memory_order_relaxed) && me == this)
+      length -= note_displaced(length);
     accounts_->times[accounts_->now] += length;
     if (!noted_.empty()) note_segment(now);
     if (doing() == state::body && current != nullptr) {
@@ -130,7 +134,6 @@ class seat {
   site& find(const void* address, kind what, const void* function);
   site* meet(const void* address, kind what, std::uint32_t function);
   bool skips(const void* address, kind what, const void* function);
-  std::uint64_t leave_out_displaced(std::uint64_t length);
   std::uint64_t note_displaced(std::uint64_t length);
   void note_segment(std::uint64_t now);
   void split_wait(const activation& task, std::uint64_t now);

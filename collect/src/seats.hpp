@@ -7,9 +7,6 @@
 
 namespace teff::collect {
 
-// The seat of the thread that calls. Null before here() was called in it, and if nothing is kept of it.
-extern constinit thread_local seat* me;
-
 // Gives the thread a seat if it has none; null if nothing can be kept of it.
 seat* here();
 

@@ -20,14 +20,11 @@ MODULE = np.dtype([("begin", "u8"), ("end", "u8"), ("path", "S496")])
 MOMENT = np.dtype([("ticks", "u8"), ("nanoseconds", "u8")])
 HEADER = np.dtype(
     [("magic", "S8")]
-    + [
-        (name, "u4")
-        for name in ("version", "header_size", "block_size", "first_octave", "bins_per_octave", "processors")
-    ]
-    + [(name, "u4") for name in ("process", "parent", "modules_used", "seats", "lost_threads", "clock_reads_tsc")]
+    + [(name, "u4") for name in ("version", "processors", "process", "parent", "modules_used", "seats")]
+    + [(name, "u4") for name in ("lost_threads", "clock_reads_tsc")]
     + [(name, "u8") for name in ("own", "started", "ended", "real_time", "displaced")]
     + [("first", MOMENT), ("last", MOMENT), ("states", "S16", 16), ("kinds", "S16", 16)]
-    + [("rank", "u4"), ("reserved", "u1", 3452), ("modules", MODULE, 120)]
+    + [("rank", "u4"), ("reserved", "u1", 3468), ("modules", MODULE, 120)]
 )
 
 

@@ -59,8 +59,7 @@ class Accounts:
         header = np.zeros(1, HEADER)
         head, end = header[0], 1000 + RATE * self.elapsed
         head["magic"], head["version"] = MAGIC, VERSION
-        head["header_size"], head["block_size"] = HEADER.itemsize, BLOCK.itemsize
-        head["first_octave"], head["bins_per_octave"], head["clock_reads_tsc"] = 4, 4, 1
+        head["clock_reads_tsc"] = 1
         head["process"], head["own"] = 42, RATE * self.own
         head["started"], head["ended"] = 1000, end
         head["first"], head["last"] = (1000, 500), (end, 500 + self.elapsed)

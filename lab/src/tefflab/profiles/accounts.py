@@ -16,6 +16,7 @@ from tefflab.profiles.states import OUTSIDE, SAMPLE, WAITS, Process, Site, bin_o
 from tefflab.profiles.symbols import Place, has_line, names_of
 
 VERSION = 4
+FIRST_OCTAVE, BINS_PER_OCTAVE = 4, 4
 MAGIC = b"teffacct"
 _ADDS_UP = 0.03  # of a thread's time: by so much its accounts may differ
 _RUNTIMES = {"libtbb": "oneTBB"}  # whose users have another name than their library
@@ -27,16 +28,15 @@ MOMENT = np.dtype([("ticks", "<u8"), ("nanoseconds", "<u8")])
 HEADER = np.dtype(
     [
         ("magic", "S8"),
-        *((name, "<u4") for name in ("version", "header_size", "block_size", "first_octave", "bins_per_octave")),
-        *((name, "<u4") for name in ("processors", "process", "parent", "modules_used", "seats", "lost_threads")),
-        ("clock_reads_tsc", "<u4"),
+        *((name, "<u4") for name in ("version", "processors", "process", "parent", "modules_used", "seats")),
+        *((name, "<u4") for name in ("lost_threads", "clock_reads_tsc")),
         *((name, "<u8") for name in ("own", "started", "ended", "real_time", "displaced")),
         ("first", MOMENT),
         ("last", MOMENT),
         ("states", "S16", 16),
         ("kinds", "S16", 16),
         ("rank", "<u4"),
-        ("reserved", "u1", 3452),
+        ("reserved", "u1", 3468),
         ("modules", MODULE, 120),
     ]
 )
@@ -138,8 +138,6 @@ def read_file(content: bytes) -> File | str:
     header = np.frombuffer(content, HEADER, 1)[0]
     if int(header["version"]) != VERSION:
         return f"is of version {header['version']}, and this lab reads {VERSION}: build the collector anew"
-    if (int(header["header_size"]), int(header["block_size"])) != (HEADER.itemsize, BLOCK.itemsize):
-        return "torn: its sizes are not those of its version"
     first, last = header["first"], header["last"]
     blocks: Any = np.frombuffer(content, BLOCK, (len(content) - HEADER.itemsize) // BLOCK.itemsize, HEADER.itemsize)
     blocks = blocks[blocks["seat"] > 0]
@@ -193,7 +191,7 @@ def _site(file: File, record: Any, kinds: Sequence[str], names: Mapping[Place, s
     lengths = Counter[int]()
     for place_in, bodies in enumerate(map(int, record["lengths"])):
         if bodies:
-            lengths[bin_of(file.rate * max(_middle(file, place_in) - own / count, 1.0))] += bodies
+            lengths[bin_of(file.rate * max(_middle(place_in) - own / count, 1.0))] += bodies
     library = Path(file.path(record["runtime"])).name.partition(".so")[0]
     seconds = file.rate * max(0, int(record["time"]) - own)
     name, kind = file.site_name(record, names), kinds[int(record["what"])]
@@ -202,11 +200,10 @@ def _site(file: File, record: Any, kinds: Sequence[str], names: Mapping[Place, s
     return Site(name, kind, _RUNTIMES.get(library, library), count, seconds, Counter() if kind == SAMPLE else lengths)
 
 
-def _middle(file: File, place: int) -> float:
+def _middle(place: int) -> float:
     """Of a bin of the file, in ticks."""
-    octave, part = divmod(place, int(file.header["bins_per_octave"]))
-    of_all = int(file.header["bins_per_octave"])
-    return float(2 ** (int(file.header["first_octave"]) + octave) * (1 + (part + 0.5) / of_all))
+    octave, part = divmod(place, BINS_PER_OCTAVE)
+    return float(2 ** (FIRST_OCTAVE + octave) * (1 + (part + 0.5) / BINS_PER_OCTAVE))
 
 
 def _remarks(file: File, threads: Sequence[Mapping[str, float]], sites: Sequence[Site], elapsed: float) -> list[str]:
