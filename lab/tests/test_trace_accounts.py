@@ -109,6 +109,13 @@ def test_a_task_within_a_task_counts_its_own_time_and_the_outer_one_once(tmp_pat
     }
 
 
+def test_a_lambda_is_its_line_where_the_compiler_tells_it(tmp_path: Path) -> None:
+    """Here of Clang, of Clang in a template, and of GCC."""
+    names = ("(lambda at /home/a/solver.cpp:42:17)", "part<(lambda at a.cpp:1:2)>", "main()::<lambda()>")
+    of = seen(tmp_path, events([(10 * i, 10 * i + 5, "task", name) for i, name in enumerate(names)]))
+    assert {each.place for each in of.sites} == {"solver.cpp:42", *names[1:]}
+
+
 def test_a_worker_that_is_idle_while_another_makes_tasks_waits_for_a_task_that_was_not_made(tmp_path: Path) -> None:
     of = seen(tmp_path, events([(0, 60, "run", "x"), (60, 100, "task", "x")], [(0, 100, "searching", "x")]))
     assert microseconds(of) == {"creation": 60, "body": 40, "task_not_made": 60, "dependences": 40}

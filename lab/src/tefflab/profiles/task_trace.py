@@ -1,8 +1,10 @@
 """A trace of libteff's (`TEFF_TRACE`) as stretches of each thread: the body that it ran, or what it did besides."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ Slice = tuple[float, float, str, str]  # began, ended, category, name
 REQUEST = "request"  # the category of a message, or of a sum over ranks, that a task has begun
 LOOP = "loop"  # the category of a loop that the library cuts into chunks
 _OWN = 0.9  # share of a core: other programs have a part of it if the thread has less
+_LAMBDA = re.compile(r"\(lambda at (?:.*/)?([^/]+:\d+):\d+\)")
 BODIES = ("task", LOOP, HANDLER)  # categories of slices that are the program's own work
 
 
@@ -67,7 +70,7 @@ def read_processes(events: Iterable[Mapping[str, Any]]) -> dict[int, Traced]:
             case "X", str(name):
                 began = 1e-6 * event["ts"]
                 ended = began + 1e-6 * event["dur"]
-                process.slices[thread].append((began, ended, event.get("cat", ""), name))
+                process.slices[thread].append((began, ended, event.get("cat", ""), _short(name)))
             case (("b" | "e"), _) if event["cat"] == REQUEST:
                 process.requests[event["id"]].append(1e-6 * event["ts"])
             case "C", _ if event.get("cat") == "capacity" and event["args"]["capacity"] < _OWN:
@@ -81,6 +84,13 @@ def read_processes(events: Iterable[Mapping[str, Any]]) -> dict[int, Traced]:
             case "M", "messages":
                 process.messages.append(event["args"])
     return {pid: found[pid] for pid in sorted(found)}
+
+
+@cache
+def _short(name: str) -> str:
+    """A lambda without a name of its own is its line, which Clang tells and GCC does not."""
+    line = _LAMBDA.fullmatch(name)
+    return line[1] if line else name
 
 
 class Covered:
