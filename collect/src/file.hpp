@@ -24,8 +24,8 @@ class growing {
   int errno_, cancelled_;
 };
 
-// Callers of these four hold `growing`. open_file() says whether accounts are kept: TEFF_COLLECT names a
-// folder, and a file can be made there. take_block() gives null if the file can't grow.
+// Callers of these four hold `growing`. open_file() says whether accounts are kept. They are if TEFF_COLLECT
+// names a folder, and a file can be made there. take_block() gives null if the file can't grow.
 bool open_file();
 block* take_block();
 std::uint32_t module_of(const void* address);          // index of header::modules

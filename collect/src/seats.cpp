@@ -56,8 +56,8 @@ void leave_seat(void* left) {
 }
 
 // Measures the clock's rate, and the collector's own part of a segment by empty chunks. Of several batches
-// the least counts: any may be interrupted. Callers hold `growing`. Without floating-point numbers: the
-// program may ask whether a result of its own was inexact.
+// the least counts: any may be interrupted. Callers hold `growing`. Integers alone: the program
+// may ask the processor whether a floating-point result was inexact.
 void calibrate() {
   constexpr int batches = 20, chunks = 50;
   constexpr std::uint64_t too_short = 100;    // ns: of shorter ones, mostly the clock is measured

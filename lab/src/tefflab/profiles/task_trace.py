@@ -88,7 +88,7 @@ def read_processes(events: Iterable[Mapping[str, Any]]) -> dict[int, Traced]:
 
 @cache
 def _short(name: str) -> str:
-    """A lambda without a name of its own is its line, which Clang tells and GCC does not."""
+    """The line of a lambda that has no name, if the compiler told it: Clang does."""
     line = _LAMBDA.fullmatch(name)
     return line[1] if line else name
 
