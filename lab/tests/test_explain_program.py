@@ -55,12 +55,10 @@ FINE = Accounts(  # two threads: 10 ms outside, then 40 ms in regions, of which 
 
 
 def read(folder: Path, *accounts: Accounts | bytes) -> tuple[Observed, list[str]]:
-    files = []
     for number, each in enumerate(accounts):
-        files.append(folder / f"{number}.accounts")
-        files[-1].write_bytes(each if isinstance(each, bytes) else each.content())
-    processes, faults = read_accounts(files)
-    return Observed(tuple(processes)), faults
+        (folder / f"{number}.accounts").write_bytes(each if isinstance(each, bytes) else each.content())
+    left = read_accounts(folder)
+    return Observed(tuple(left.processes)), left.faults
 
 
 def observed(
@@ -173,17 +171,16 @@ def test_a_timeline_has_the_last_segments_of_each_thread(tmp_path: Path) -> None
     states = [STATES.index(each) for each in ("serial", "body", "dispatch", "creation")]
     ring = zip([13_000, 15_000, 1000, 7000], [of_chunk] * 4, states, strict=True)
     np.array([(until, *site, did) for until, site, did in ring], SEGMENT).tofile(tmp_path / "1.accounts.1.segments")
-    said = write_timeline(tmp_path, tmp_path / "out.tl")
+    left = read_accounts(tmp_path)
+    said = write_timeline([], left, tmp_path / "out.tl")
     assert said == f"wrote {tmp_path / 'out.tl'}, for ui.perfetto.dev"
     named, making, chunk = json.loads((tmp_path / "out.tl").read_text())["traceEvents"]
     assert named["args"] == {"name": "process 42"}
     assert (making["name"], making["dur"]) == ("making tasks", pytest.approx(3.0))
     assert (chunk["name"], chunk["dur"]) == ("program + 0x100", pytest.approx(1.0))
     assert chunk["ts"] - making["ts"] == pytest.approx(3.0 + 3.0)
-    (tmp_path / "torn.json").write_text('{"traceEvents": [')
-    assert write_timeline(tmp_path, tmp_path / "out.tl") == said
-    assert "is not written" in write_timeline(tmp_path / "nothing", tmp_path / "out.tl")
-    assert "can't be written" in write_timeline(tmp_path, tmp_path)
+    assert "is not written" in write_timeline([], read_accounts(tmp_path / "nothing"), tmp_path / "out.tl")
+    assert "can't be written" in write_timeline([], left, tmp_path)
 
 
 def test_samples_without_room_for_their_place_are_samples(tmp_path: Path) -> None:
@@ -710,7 +707,7 @@ def test_a_threshold_of_efficiency_is_judged_and_one_run_is_enough(
     assert teff(monkeypatch, "explain", "--runs", "1", "--fail-below", "80%", "--", *program) == 1
     told, said = capfd.readouterr()
     assert "asks for 80%" in said
-    assert "once more" not in said
+    assert f"teff: run 1 of 1 of {sys.executable}, with the collector\n" in said
     assert "program + 0x100 makes 200 k chunks of 100 ns" in " ".join(told.split())
     assert teff(monkeypatch, "explain", "--runs", "1", "--fail-below", "20%", "--", *program) == 0
 
@@ -747,6 +744,29 @@ def test_the_advice_is_tried_in_turns_beside_its_prediction(
     assert tried[0]["predicted"] is None
     assert tried[1]["predicted"]["value"] == pytest.approx(1 / 0.75, rel=0.02)
     assert 0.1 < tried[1]["speedup"]["value"] < 10  # of a command that does not read the setting, on a busy machine
+
+
+@pytest.mark.usefixtures("commanded")
+def test_a_line_says_which_run_begins_and_accounts_are_read_once_for_report_and_timeline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A torn trace is of a runtime that has not ended."""
+    without_collector(monkeypatch)
+    asked: list[str] = []
+    monkeypatch.setattr(symbols, "ask_addr2line", lambda module, offsets: asked.append(module) or [[] for _ in offsets])
+    torn = "folder and open(folder + '/1.json', 'w').write('{'); print('its own')"
+    words = ["--runs", "3", "--picture", str(tmp_path / "x.json"), "--", *leaving(tmp_path, FINE, last=torn)]
+    assert teff(monkeypatch, "explain", *words) == 0
+    said = capfd.readouterr().err
+    told = re.sub(r"[\d.]+ m?s\b", "TIME", said.replace(sys.executable, "python"))
+    assert told.splitlines() == [
+        "teff: run 1 of 3 of python, plain",
+        "teff: run 2 of 3 of python, with the collector: it prints again (TIME for the last one)",
+        f"teff: wrote {tmp_path / 'x.json'}, for ui.perfetto.dev",
+        "teff: run 3 of 3 of python, plain (TIME for the last one)",
+    ]
+    assert asked == ["/nowhere/program"]
+    assert len(json.loads((tmp_path / "x.json").read_text())["traceEvents"]) == 1
 
 
 def test_what_is_loaded_suits_a_path_with_a_space_and_a_sanitizer(

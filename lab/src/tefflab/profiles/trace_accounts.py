@@ -8,7 +8,6 @@ import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -44,19 +43,17 @@ _MOST_COLUMNS = 8  # of ranks: of more, the table has the sum only
 _Tracks = Sequence[Sequence[Stretch]]
 
 
-def read_traces(files: Iterable[Path]) -> list[Process]:
+def ranks_of(traces: Iterable[Mapping[str, Any]]) -> list[Process]:
     """The ranks of a job in their order, or processes without ranks: traces of one rank are added up."""
     ranks: dict[int, list[Process]] = {}
-    for file in files:
-        with suppress(json.JSONDecodeError):  # of a runtime that has not ended
-            for pid, process in read_trace(file).items():
-                ranks.setdefault(pid, []).append(process)
+    for trace in traces:
+        for pid, process in _processes(trace).items():
+            ranks.setdefault(pid, []).append(process)
     return [_added(ranks[pid]) for pid in sorted(ranks)]
 
 
-def read_trace(file: Path) -> dict[int, Process]:
-    """By number. ValueError and the like if the file is no trace."""
-    trace = json.loads(file.read_text(encoding="utf-8"))
+def _processes(trace: Mapping[str, Any]) -> dict[int, Process]:
+    """By number. KeyError and the like if it is no trace."""
     lost = int(trace.get("otherData", {}).get("lost_events", 0))
     remark = (
         f"{lost} events were lost: all times are those after them (TEFF_TRACE_EVENTS sets how many a worker keeps); "
@@ -76,7 +73,7 @@ def read_whole_trace(file: Path) -> list[Process]:
     """InputError if the file is no trace, or has no task."""
     way_out = "a program of libteff's writes one if TEFF_TRACE names the file"
     try:
-        found = list(read_trace(file).values())
+        found = list(_processes(json.loads(file.read_text(encoding="utf-8"))).values())
     except OSError as failure:
         raise InputError(f"{file}: no trace can be read: {failure.strerror}; {way_out}") from None
     except (ValueError, KeyError, TypeError, AttributeError):

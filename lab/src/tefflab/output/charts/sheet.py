@@ -84,7 +84,9 @@ class Picture:
         allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
         if allowed != resource.RLIM_INFINITY and allowed < _ADDRESSES:
             least = f"ulimit -S -v {_ADDRESSES // 1024}"
-            raise TeffError(f"ulimit -v is {allowed // 1024}, and pictures need {_ADDRESSES // 1024}: type {least} first")
+            raise TeffError(
+                f"ulimit -v is {allowed // 1024}, and pictures need {_ADDRESSES // 1024}: type {least} first"
+            )
         return vl_convert.vegalite_to_svg(self.chart.to_dict(validate=False), allowed_base_urls=[])
 
 
