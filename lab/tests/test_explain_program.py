@@ -403,6 +403,19 @@ def test_more_tasks_are_not_advised_where_there_are_many() -> None:
     assert "More tasks" not in many
 
 
+def test_a_line_gets_the_advice_of_longer_bodies_or_of_more_whichever_gains_more() -> None:
+    few = observed({"body": 0.5, "dispatch": 0.1, "dependences": 0.2, "imbalance": 0.2}, site("task", 40, 0.05))
+    text = text_of(collected(few, 1.0, 1.0))
+    assert "makes 40 tasks of 50.0 ms; 10 % of the time is libomp's.\n" in text
+    assert "in 20 % of their time: more tasks have to be ready at a time." in text
+    assert "More tasks even it out." in text
+    fine = observed({"body": 0.2, "dispatch": 0.4, "dependences": 0.4}, site("task", 400_000, 2e-6))
+    text = text_of(collected(fine, 1.0, 1.0))
+    assert "64 times as coarse: at least 3.0 x as fast." in text
+    assert "Threads wait for tasks of others in 30 % of their time.\n" in text
+    assert "ore tasks" not in text
+
+
 def test_the_report_says_what_the_grain_costs_and_what_another_one_gives() -> None:
     spent = {"body": 0.30, "creation": 0.45, "dispatch": 0.35}
     of = observed(spent, site("task", 1_200_000, 1e-6))
@@ -753,7 +766,18 @@ def test_a_line_says_which_run_begins_and_accounts_are_read_once_for_report_and_
     """A torn trace is of a runtime that has not ended."""
     without_collector(monkeypatch)
     asked: list[str] = []
-    monkeypatch.setattr(symbols, "ask_addr2line", lambda module, offsets: asked.append(module) or [[] for _ in offsets])
+
+    def ask(module: str, offsets: list[int]) -> list[list[tuple[str, str]]]:
+        asked.append(module)
+        return [[] for _ in offsets]
+
+    asked: list[str] = []
+
+    def ask(module: str, offsets: list[int]) -> list[list[tuple[str, str]]]:
+        asked.append(module)
+        return [[] for _ in offsets]
+
+    monkeypatch.setattr(symbols, "ask_addr2line", ask)
     torn = "folder and open(folder + '/1.json', 'w').write('{'); print('its own')"
     words = ["--runs", "3", "--picture", str(tmp_path / "x.json"), "--", *leaving(tmp_path, FINE, last=torn)]
     assert teff(monkeypatch, "explain", *words) == 0
@@ -852,10 +876,27 @@ def test_a_program_that_no_collector_knows_is_sampled(
 ) -> None:
     program = "import time\nend = time.monotonic() + 0.4\nwhile time.monotonic() < end: pass"
     assert teff(monkeypatch, "explain", "--json", "--", sys.executable, "-c", program) == 0
-    first, *sites = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    told, said = capfd.readouterr()
+    first, *sites = [json.loads(line) for line in told.splitlines()]
+    assert "run 3 of 3" in said
+    assert "with samples, as no runtime that teff knows was seen" in said
     assert {each["kind"] for each in sites} == {"sample"}
     assert first["efficiency"] > 0.5
     assert "By samples: shares of time only" in " ".join(first["remarks"])
+
+
+@pytest.mark.usefixtures("commanded")
+def test_samples_have_neither_a_curve_nor_a_grain_to_try(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without_collector(monkeypatch)
+    run = collected(observed({"body": 0.6, "wait": 0.4}, site("sample", 2400, 1e-3)), 1.0, 1.0)
+    monkeypatch.setattr(explaining_programs, "collect", lambda *_, **__: run)
+    monkeypatch.setattr(explaining_programs, "systems_of_curves", lambda _, asked: [None] if asked else [])
+    for option, told in (("--curve", "there is no curve"), ("--apply", "there is no advice")):
+        assert teff(monkeypatch, "explain", option, "--", "true", "{1}") == FAILED
+        why = "nothing tells how many tasks there are, and how long"
+        assert f"teff: {option}: {told}: {why}\n" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("commanded")

@@ -27,7 +27,7 @@ from tefflab.measure.presence import Selection
 from tefflab.measure.single_runs import Launch, refuse_untraced
 from tefflab.profiles import spawn_profile
 from tefflab.profiles.collecting import Collected, Run
-from tefflab.profiles.pricing import LEAST_BODIES, WAITING, Price
+from tefflab.profiles.pricing import LEAST_BODIES, Price
 from tefflab.profiles.states import Observed
 from tefflab.profiles.trace_accounts import read_whole_trace
 from tefflab.systems.programs import find_program
@@ -36,7 +36,6 @@ from tefflab.systems.setup import ensure
 from tefflab.systems.systems import BENCH_FOLDER, usable_cores
 
 _PATTERNS, _APPS = "spawn", "apps"  # kinds of benchmark
-_MUCH = 0.1  # of the threads' time
 _SECONDS = 3.0  # of each system and pattern
 
 
@@ -204,11 +203,10 @@ def _workers(price: Price) -> int:
 
 
 def advised_setting(price: Price, now: int) -> int:
-    """Into how many tasks to cut a loop that is cut into `now`, by one run: the same number for each worker. If workers
-    wait for longer than the number of tasks costs, twice as many, and enough for each."""
+    """Into how many tasks to cut a loop that is cut into `now`, by one run: the same number for each worker. If more
+    tasks gain more, twice as many, and enough for each."""
     workers = _workers(price)
-    idle, cost = sum(price.seconds[state] for state in WAITING), price.in_regions * price.share_of(*price.alike)
-    if idle > max(cost, _MUCH * price.in_regions):
+    if price.starved:
         return workers * max(LEAST_BODIES, math.ceil(2 * now / workers))
     fewer = workers * max(1, round(now / price.advised_factor / workers))
     return min(now, fewer) if price.forecasts else now

@@ -39,6 +39,7 @@ from tefflab.systems.systems import usable_cores
 _STORE = "explain"
 _SETTING = re.compile(r"\{(/?)(\d+)\}")  # `{8}`: longer bodies by a larger number; `{/8}`: by a smaller one
 _RUNS = 2
+_NO_GRAIN = "nothing tells how many tasks there are, and how long"
 _TURNS, _MINUTES = 8, 2.0  # of --apply, --also and --curve
 
 
@@ -132,8 +133,11 @@ def explain_program(
         tries.append(_Try(shlex.join(launched(now, {"LD_PRELOAD": preload})), f"on {also}"))
     if len(tries) > 1:
         _try_in_turns(registry, tries, as_json=as_json)
-    elif applies:
+    elif applies and price.dearest:
         say("--apply: the advice is to leave the grain as it is")
+    elif applies:
+        say(f"--apply: there is no advice: {_NO_GRAIN}")
+        code = FAILED
     if not run.exit_code and fail_below is not None and price.efficiency < fail_below:
         say(f"the efficiency is {price.efficiency:.1%}, and --fail-below asks for {fail_below:.0%}")
         code = FAILED
@@ -155,21 +159,23 @@ def tell_run(
     *,
     as_json: bool,
 ) -> tuple[Price, int]:
-    """Draws and tells it, with the curves that the systems `spinning` have anew. Its price, and their exit code."""
+    """Tells and draws it, with the curves that the systems `spinning` have anew. Its price, and their exit code."""
     price = program_report.price_of(run)
     curves, code = _curves(registry, price, spinning)
     text = shlex.join(command)
-    if picture:
-        draw(grain_picture.draw(price, text, curves), picture)
     lines = program_report.rows(command, run, curves)
     tell(as_json, lambda: lines, lambda: program_report.report(text, run, curves))
+    if picture:
+        draw(grain_picture.draw(price, text, curves), picture)
     return price, code
 
 
 def _curves(registry: Registry, price: Price, here: Sequence[Present]) -> tuple[list[Curve], int]:
     """Of the shape of the program's dearest bodies, measured anew on the systems `here`; and the exit code of that."""
     if not price.dearest:
-        return [], 0
+        if here:
+            say(f"--curve: there is no curve: {_NO_GRAIN}")
+        return [], FAILED if here else 0
     shape = price.observed.shape(price.dearest)
     workers = min(usable_cores(), max(len(each.threads) for each in price.observed.processes))
     ended = ""

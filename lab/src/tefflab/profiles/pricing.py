@@ -24,6 +24,7 @@ _ENOUGH = 0.3  # share of the collected run in regions that tells what collectin
 KEPT = 0.95  # share of the time that the advised grain leaves for bodies
 SHORTER = (0.5, 0.25)  # lengths of bodies to the present one, of which curves tell
 MOST = 64.0  # the greatest factor that was ever tried
+MUCH = 0.1  # share of the time of threads that wait: then more bodies may be worth it
 LEAST_BODIES = 4  # for each thread: then a thread finds work while others are busy
 _HIDDEN = 1e-6  # seconds of the runtime's own in a wait for tasks, before a region, and in it around a static loop
 # Seconds of a body that don't grow with its work: as a rule, at least and at most. At least, for a processor may do the
@@ -231,6 +232,14 @@ class Price:
             around = min(self.serial * self.plain, self.observed.regions * _HIDDEN) * fewer
         found = self.plain - saved * (1 + waits / ran) / self.observed.width - around
         return max(found, (self.work - fixed_part) / self.observed.cores)
+
+    @property
+    def starved(self) -> bool:
+        """Whether threads wait for work of others for longer than the advised grain would save: then more bodies gain
+        more than longer ones."""
+        waits = sum(self.seconds[state] for state in WAITING)
+        saved = self.plain - self.forecasts[-1].seconds if self.forecasts else 0.0
+        return waits > max(saved * self.observed.width, MUCH * self.in_regions)
 
     @cached_property
     def advised_factor(self) -> float:

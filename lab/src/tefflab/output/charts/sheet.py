@@ -81,12 +81,10 @@ class Picture:
     @cached_property
     def svg(self) -> str:
         """TeffError where V8, which draws it, would find too few addresses, and end the lab."""
-        allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+        allowed, least = resource.getrlimit(resource.RLIMIT_AS)[0], _ADDRESSES // 1024
         if allowed != resource.RLIM_INFINITY and allowed < _ADDRESSES:
-            least = f"ulimit -S -v {_ADDRESSES // 1024}"
-            raise TeffError(
-                f"ulimit -v is {allowed // 1024}, and pictures need {_ADDRESSES // 1024}: type {least} first"
-            )
+            way_out = f"type ulimit -S -v {least} first"
+            raise TeffError(f"ulimit -v is {allowed // 1024}, and pictures need {least}: {way_out}")
         return vl_convert.vegalite_to_svg(self.chart.to_dict(validate=False), allowed_base_urls=[])
 
 
