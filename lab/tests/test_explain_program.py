@@ -640,6 +640,32 @@ def test_a_wrong_command_line_is_refused(
     assert why in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("commanded")
+def test_a_script_that_names_no_shell_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A shell would run the script."""
+    without_collector(monkeypatch)
+    script = tmp_path / "run"
+    script.write_text("./solver\n")
+    script.chmod(0o755)
+    assert teff(monkeypatch, "explain", "--", str(script)) == BAD_INPUT
+    told = f"teff: {script} can't be started: Exec format error; the first line of a script names its shell, as #!/bin"
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("commanded")
+def test_without_addr2line_the_report_says_why_lines_have_no_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    without_collector(monkeypatch)
+    (tmp_path / "env").symlink_to(str(shutil.which("env")))
+    for is_said in (False, True):
+        assert teff(monkeypatch, "explain", "--runs", "1", "--", *leaving(tmp_path, FINE)) == 0
+        assert ("Without addr2line, which is of binutils" in capfd.readouterr().out) == is_said
+        monkeypatch.setenv("PATH", str(tmp_path))
+
+
 def without_collector(monkeypatch: pytest.MonkeyPatch) -> None:
     """The program itself leaves accounts."""
     monkeypatch.setattr(explaining_programs, "collector", lambda *_: Path("libc.so.6"))
@@ -765,12 +791,6 @@ def test_a_line_says_which_run_begins_and_accounts_are_read_once_for_report_and_
 ) -> None:
     """A torn trace is of a runtime that has not ended."""
     without_collector(monkeypatch)
-    asked: list[str] = []
-
-    def ask(module: str, offsets: list[int]) -> list[list[tuple[str, str]]]:
-        asked.append(module)
-        return [[] for _ in offsets]
-
     asked: list[str] = []
 
     def ask(module: str, offsets: list[int]) -> list[list[tuple[str, str]]]:

@@ -3,6 +3,7 @@
 The program's streams are the user's. The plain run tells the time, and the other one tells where it goes.
 """
 
+import errno
 import json
 import os
 import re
@@ -45,6 +46,7 @@ _PERIOD = "1000"  # microseconds from sample to sample
 _SHORTEST_SAMPLED = 0.1  # seconds
 _GRACE = 2.0  # seconds in which an interrupted program may end by itself
 _PIPE = "Its input is a pipe, which only the first run could read: say --runs 1, or give a file"
+_NO_LINES = "Without addr2line, which is of binutils, a line is an offset in its module"
 _SIGNALLED = 128  # plus the signal: the exit code of a shell
 
 
@@ -161,7 +163,8 @@ def collect(
             processes = accounts.processes
     while len(done) < runs and not collected.interrupted:
         plain.append(run("plain", {}))
-    faults = (*accounts.faults, *([_PIPE] if lacks_input and processes else ()))
+    remarks = {_PIPE: lacks_input, _NO_LINES: shutil.which("addr2line") is None}
+    faults = (*accounts.faults, *(each for each, holds in remarks.items() if holds and processes))
     return Collected(tuple(plain), collected, Observed(tuple(processes), collected.others), faults)
 
 
@@ -220,7 +223,8 @@ def _run(command: Sequence[str], variables: Mapping[str, str], stdout: int | Non
     try:
         process = subprocess.Popen(words, stdout=stdout)
     except OSError as failure:
-        raise InputError(f"{command[0]} can't be started: {failure.strerror}") from None
+        way_out = "; the first line of a script names its shell, as #!/bin/sh" * (failure.errno == errno.ENOEXEC)
+        raise InputError(f"{command[0]} can't be started: {failure.strerror}{way_out}") from None
     try:
         code = _awaited(process)
     except KeyboardInterrupt:  # the terminal has told the program, too
