@@ -59,7 +59,7 @@ def test_the_number_of_tasks_is_no_flag_of_the_app(
     monkeypatch: pytest.MonkeyPatch, words: list[str], asked: int | None
 ) -> None:
     told: list[Any] = []
-    monkeypatch.setattr(explaining, "advise_app", lambda app, *said, **__: told.extend([said[0], app.flags, said[1]]))
+    monkeypatch.setattr(explaining, "advise_app", lambda _, app, *said: told.extend([said[0], app.flags, said[1]]))
     done = CliRunner().invoke(cli.app, ["explain", "hpccg", *words, "-size", "5"])
     assert done.exit_code == 0, done.output
     assert told == [["teff/t"], ["-app", "hpccg", "-size", "5"], asked]

@@ -26,7 +26,7 @@ from samples import sitting
 from tefflab import project_root
 from tefflab.benchmarks.compared import ComparedPlan
 from tefflab.cli import explaining_programs
-from tefflab.cli.explaining_programs import Setting
+from tefflab.cli.explaining_programs import Asked, Setting
 from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED
 from tefflab.host.machine import read_machine
 from tefflab.profiles import collecting, grain_picture, measured_here, program_report, symbols
@@ -912,7 +912,7 @@ def test_samples_have_neither_a_curve_nor_a_grain_to_try(
     without_collector(monkeypatch)
     run = collected(observed({"body": 0.6, "wait": 0.4}, site("sample", 2400, 1e-3)), 1.0, 1.0)
     monkeypatch.setattr(explaining_programs, "collect", lambda *_, **__: run)
-    monkeypatch.setattr(explaining_programs, "systems_of_curves", lambda _, asked: [None] if asked else [])
+    monkeypatch.setattr(Asked, "systems_of_curves", lambda asked: [None] if asked.curve else [])
     for option, told in (("--curve", "there is no curve"), ("--apply", "there is no advice")):
         assert teff(monkeypatch, "explain", option, "--", "true", "{1}") == FAILED
         why = "nothing tells how many tasks there are, and how long"

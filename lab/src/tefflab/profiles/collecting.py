@@ -64,12 +64,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Collected:
-    """The plain runs, if there were any, the collected one, and what it left; `faults` say what could not be read."""
+    """The plain runs, if there were any, the collected one, and what it left; `faults` say what could not be read. A
+    timeline is a picture of its own."""
 
     plain: tuple[Run, ...]
     collected: Run
     observed: Observed
     faults: tuple[str, ...]
+    has_timeline: bool = False
 
     @property
     def seconds(self) -> float:
@@ -165,7 +167,8 @@ def collect(
         plain.append(run("plain", {}))
     remarks = {_PIPE: lacks_input, _NO_LINES: shutil.which("addr2line") is None}
     faults = (*accounts.faults, *(each for each, holds in remarks.items() if holds and processes))
-    return Collected(tuple(plain), collected, Observed(tuple(processes), collected.others), faults)
+    of = Observed(tuple(processes), collected.others)
+    return Collected(tuple(plain), collected, of, faults, has_timeline=timeline is not None)
 
 
 def _traces(folder: Path) -> Iterator[Mapping[str, Any]]:

@@ -196,6 +196,11 @@ class Observed:
         return (thread for process in self.processes for thread in process.threads)
 
     @property
+    def workers(self) -> int:
+        """The threads of the process with the most."""
+        return max(len(each.threads) for each in self.processes)
+
+    @property
     def number_of_threads(self) -> int:
         return sum(1 for _ in self._threads())
 
