@@ -23,7 +23,7 @@ def price(length: float, **seconds: float) -> Price:
     """Of two workers with a second in tasks of this length."""
     own = Site("row", "task", "libteff", round(1 / length), 1.0, {bin_of(length): round(1 / length)})
     of = {"body": 0.5} | seconds
-    process = Process("process", (of, of), sum(of.values()), sum(of.values()), (own,))
+    process = Process("process", (of, of), sum(of.values()), (own,))
     return Price(Observed((process,)), process.elapsed, process.elapsed)
 
 

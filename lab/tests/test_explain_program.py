@@ -65,9 +65,8 @@ def observed(
     seconds: Mapping[str, float], *sites: Site, width: int = 4, regions: int = 1, serial: float = 0.0
 ) -> Observed:
     """Threads that each spend this time."""
-    within = sum(seconds.values())
     threads = tuple(dict(seconds) for _ in range(width))
-    return Observed((Process("process", threads, within + serial, within, sites, regions),))
+    return Observed((Process("process", threads, sum(seconds.values()) + serial, sites, regions),))
 
 
 def site(kind: str, count: int, length: float, runtime: str = "libomp") -> Site:
@@ -536,7 +535,7 @@ def test_tasks_that_several_threads_make_are_like_a_recursion(
 ) -> None:
     threads = tuple({"body": 1.0, "creation": each} for each in creation)
     own = site(kind, 10, 1e-3)
-    assert Observed((Process("one", threads, 1.4, 1.4, (own,)),)).shape(own) == shape
+    assert Observed((Process("one", threads, 1.4, (own,)),)).shape(own) == shape
 
 
 def test_curves_are_those_that_were_measured_last_here_with_as_many_workers(tmp_path: Path) -> None:

@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tefflab.profiles.states import OUTSIDE, SAMPLE, WAITS, Process, Site, bin_of
+from tefflab.profiles.states import SAMPLE, WAITS, Process, Site, bin_of, within
 from tefflab.profiles.symbols import Place, has_line, names_of
 
 VERSION = 3
@@ -183,7 +184,6 @@ def _process(file: File, names: Mapping[Place, str]) -> Process:
         file.name,
         tuple(threads),
         elapsed,
-        in_regions=max(_within(thread) for thread in threads),
         sites=sites,
         regions=int(file.blocks["regions"].max()),
         remarks=tuple(_remarks(file, threads, sites, elapsed)),
@@ -192,10 +192,6 @@ def _process(file: File, names: Mapping[Place, str]) -> Process:
         displaced=1e-9 * int(header["displaced"]),
         cores=int(header["processors"]) or math.inf,
     )
-
-
-def _within(thread: Mapping[str, float]) -> float:
-    return sum(time for state, time in thread.items() if state not in OUTSIDE)
 
 
 def _site(file: File, record: Any, kinds: Sequence[str], names: Mapping[Place, str]) -> Site:
@@ -232,11 +228,11 @@ def _remarks(file: File, threads: Sequence[Mapping[str, float]], sites: Sequence
         found.append(f"the accounts of its first thread add up to {sum(threads[0].values()) / elapsed:.0%} of its time")
     every = file.seats
     stays = (every["regions"] == every["regions"].max()) & (every["threads"] <= 1)
-    within = [_within(thread) for thread, stayed in zip(threads, stays, strict=True) if stayed]
-    whole = max(within, default=0.0) * len(within)
+    stayed = [within(thread) for thread in compress(threads, stays)]
+    whole = max(stayed, default=0.0) * len(stayed)
     sampled = any(site.kind == SAMPLE for site in sites)  # then threads come and go at any time
-    if whole > 0 and not sampled and abs(sum(within) / whole - 1) > _ADDS_UP:
-        found.append(f"the accounts of its threads add up to {sum(within) / whole:.0%} of the time of its regions")
+    if whole > 0 and not sampled and abs(sum(stayed) / whole - 1) > _ADDS_UP:
+        found.append(f"the accounts of its threads add up to {sum(stayed) / whole:.0%} of the time of its regions")
     others = sum(site.count for site in sites if site.kind == "others")
     if others > _RARE * sum(site.count for site in sites):
         found.append(f"{others} bodies are of sites for which there was no room")

@@ -9,6 +9,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -89,9 +90,10 @@ def _added(parts: Sequence[Process]) -> Process:
         return first
     return replace(
         first,
-        threads=tuple(thread for each in parts for thread in each.threads),
+        threads=tuple(
+            sum(map(Counter, same), Counter[str]()) for same in zip_longest(*(each.threads for each in parts))
+        ),
         elapsed=sum(each.elapsed for each in parts),
-        in_regions=sum(each.in_regions for each in parts),
         sites=tuple(site for each in parts for site in each.sites),
         messages=_all([each.messages for each in parts]),
         remarks=tuple(dict.fromkeys(remark for each in parts for remark in each.remarks)),
@@ -155,12 +157,11 @@ def _process(
             lengths[bodies][bin_of(each.seconds)] += 1
     sites = tuple(Site(*bodies, RUNTIME, own.total(), seconds[bodies], own) for bodies, own in lengths.items())
     elapsed = max((own[-1].ended - own[0].began for own in tracks if own), default=0.0)
-    in_regions = max((sum(own.values()) - own.get("serial", 0.0) for own in threads), default=0.0)
     name = traced.rank or "process"
     if not (making or traced.rank) and any(site.kind == "task" for site in sites):
         remarks += ("what makes its tasks is not in the trace: wrap that part in rt.run([&] { ... })",)
     messages = _messages(traced.messages)
-    return Process(name, threads, elapsed, in_regions, sites, messages=messages, remarks=remarks)
+    return Process(name, threads, elapsed, sites, messages=messages, remarks=remarks)
 
 
 def _states(own: Sequence[Stretch], around: Sequence[Covered]) -> Mapping[str, float]:
