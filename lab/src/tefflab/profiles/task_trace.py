@@ -1,5 +1,6 @@
 """A trace of libteff's (`TEFF_TRACE`) as stretches of each thread: the body that it ran, or what it did besides."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -108,30 +109,20 @@ class Covered:
         return zip(ends[::2], ends[1::2], strict=True)
 
 
-def stretches(slices: Iterable[Slice], first: float, last: float) -> tuple[Stretch, ...]:
+def stretches(slices: Iterable[Slice], first: float, last: float) -> list[Stretch]:
     """Slices nest; the innermost one counts. Stretches are cut to [first, last]."""
     found: list[Stretch] = []
-    around: list[tuple[float, str, str, list[bool]]] = []  # (ends, category, name, has begun), the innermost last
+    around, is_new = [(first, math.inf, "", "")], [False]  # the innermost slice last; whether it has no stretch yet
     at = first
-
-    def go_to(time: float) -> None:
-        nonlocal at
-        time = min(time, last)
-        if time <= at:
-            return
-        category, name, begun = around[-1][1:] if around else ("", "", [True])
-        found.append(Stretch(at, time, category, name, not begun[0]))
-        begun[0] = True
-        at = time
-
-    for began, ended, category, name in sorted(slices, key=lambda each: (each[0], -each[1])):
-        while around and around[-1][0] <= began:
-            go_to(around[-1][0])
-            around.pop()
-        go_to(began)
-        around.append((ended, category, name, [began < first]))
-    while around:
-        go_to(around[-1][0])
-        around.pop()
-    go_to(last)
-    return tuple(found)
+    for each in (*sorted(slices, key=lambda each: (each[0], -each[1])), (last, last, "", "")):
+        while True:
+            _, until, category, name = around[-1]
+            if (time := min(until, each[0], last)) > at:
+                found.append(Stretch(at, time, category, name, is_new[-1]))
+                is_new[-1], at = False, time
+            if until > each[0]:
+                break
+            del around[-1], is_new[-1]
+        around.append(each)
+        is_new.append(each[0] >= first)
+    return found
