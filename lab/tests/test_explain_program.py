@@ -609,7 +609,7 @@ def test_a_launcher_starts_programs_that_bear_the_collector_without_bearing_it_i
     ],
 )
 def test_a_setting_grows_with_the_grain_or_shrinks(command: str, factor: float, becomes: str, word: str) -> None:
-    assert Setting(tuple(command.split())).at(factor) == (becomes.split(), word)
+    assert Setting.in_command(command.split()).at(factor) == (becomes.split(), word)
 
 
 @pytest.mark.usefixtures("commanded")

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from click.exceptions import Exit
 from rich.console import Group
@@ -37,7 +37,7 @@ from tefflab.systems.registry import Registry
 from tefflab.systems.systems import usable_cores
 
 _STORE = "explain"
-_SETTING = re.compile(r"\{(/?)(\d+)\}")  # `{8}`: longer bodies by a larger number; `{/8}`: by a smaller one
+_SETTING = re.compile(r"\{/?\d+\}")  # `{8}`: longer bodies by a larger number; `{/8}`: by a smaller one
 _RUNS = 2
 _NO_GRAIN = "nothing tells how many tasks there are, and how long"
 _TURNS, _MINUTES = 8, 2.0  # of --apply, --also and --curve
@@ -45,31 +45,32 @@ _TURNS, _MINUTES = 8, 2.0  # of --apply, --also and --curve
 
 @dataclass(frozen=True)
 class Setting:
-    """The word of a command with a number by which the grain is set."""
+    """The word of a command with a number by which the grain is set: `mark`, as {8}."""
 
-    command: tuple[str, ...]
+    command: Sequence[str]
+    mark: str = ""
 
-    @property
-    def _found(self) -> re.Match[str] | None:
-        found = [each for word in self.command for each in _SETTING.finditer(word)]
-        if len(found) > 1:
-            raise InputError(f"{found[1][0]}: one setting is tried at a time, and {found[0][0]} stands there, too")
-        return found[0] if found else None
-
-    def refuse_missing(self) -> None:
-        if self._found is None:
+    @classmethod
+    def in_command(cls, command: Sequence[str]) -> Self:
+        """InputError unless there is one."""
+        found = [each[0] for word in command for each in _SETTING.finditer(word)]
+        if not found:
             example = "env OMP_SCHEDULE=dynamic,{1} ./program, or ./program --tasks {/64}"
             raise InputError(f"--apply: mark the present value in the command that sets the grain, as {example}")
-        if not int(self._found[2]):
-            raise InputError(f"--apply: {self._found[0]}: no multiple of 0 is another grain; mark a number from 1 on")
+        if found[1:]:
+            raise InputError(f"{found[1]}: one setting is tried at a time, and {found[0]} stands there, too")
+        if not int(found[0].strip("{/}")):
+            raise InputError(f"--apply: {found[0]}: no multiple of 0 is another grain; mark a number from 1 on")
+        return cls(command, found[0])
 
     def at(self, factor: float) -> tuple[list[str], str]:
         """The command with bodies `factor` times as long, at 1 as it is now; and its word with the setting."""
-        if not (found := self._found):
-            return list(self.command), ""
-        value = str(max(1, round(int(found[2]) / factor if found[1] else int(found[2]) * factor)))
-        word = next(each for each in self.command if found[0] in each)
-        return [each.replace(found[0], value) for each in self.command], word.replace(found[0], value)
+        if not self.mark:
+            return list(self.command), "as it is"
+        now = int(self.mark.strip("{/}"))
+        value = str(max(1, round(now / factor if "/" in self.mark else now * factor)))
+        word = next(each for each in self.command if self.mark in each)
+        return [each.replace(self.mark, value) for each in self.command], word.replace(self.mark, value)
 
 
 @dataclass(frozen=True)
@@ -149,15 +150,13 @@ def explain_program(
     asked: Asked, command: Sequence[str], runs: int | None, also: str | None, fail_below: float | None, *, applies: bool
 ) -> None:
     """Leaves with the program's exit code; with FAILED if its efficiency is below `fail_below`."""
-    setting = Setting(tuple(command) if applies else ())
-    if applies:
-        setting.refuse_missing()
+    setting = Setting.in_command(command) if applies else Setting(command)
     runs = _RUNS if runs is None else runs
     if not runs:
         raise InputError("--runs 0: a program is run once at least")
     if (picture := asked.picture) and not picture.absolute().parent.is_dir():
         raise InputError(f"--picture {picture}: there is no folder {picture.parent}")
-    now, as_set = setting.at(1) if applies else (list(command), "")
+    now, as_set = setting.at(1)
     preload = _in_its_place(also) if also else None
     library = collector(asked.registry, now)
     here = asked.systems_of_curves()
@@ -170,7 +169,7 @@ def explain_program(
     price, code = asked.tell(now, run, [] if run.collected.interrupted else here)
     if run.collected.interrupted or code == INTERRUPTED:
         raise Exit(INTERRUPTED)
-    tries: list[tuple[str, str, Interval | None]] = [(shlex.join(now), as_set or "as it is", None)]
+    tries: list[tuple[str, str, Interval | None]] = [(shlex.join(now), as_set, None)]
     for each in price.forecasts if applies else ():
         words, word = setting.at(each.factor)
         tries.append((shlex.join(words), word, each.speedup))

@@ -12,6 +12,7 @@ from tefflab.profiles.states import OUTSIDE, STATES
 from tefflab.whole_files import write_whole
 
 SEGMENT = np.dtype([("until", "<u8"), ("address", "<u8"), ("function", "<u4"), ("what", "<u2"), ("did", "<u2")])
+_SITE = ["address", "function", "what"]  # as segments name it
 SEGMENTS = 1 << 16  # of a thread, the last ones: 1.5 MiB
 TIMELINE = ".json"  # the end of the name of such a file
 _IN_BODIES = ("body", "counted")
@@ -22,7 +23,7 @@ def write_timeline(traces: Sequence[Mapping[str, Any]], accounts: Accounts, to: 
     how that went."""
     events = [event for trace in traces for event in trace["traceEvents"]]
     for file in () if events else accounts.files:
-        events += _events(file, {_key(each): file.site_name(each, accounts.names) for each in file.records})
+        events += _events(file, {each[_SITE].item(): file.site_name(each, accounts.names) for each in file.records})
     if not events:
         return f"{to} is not written: no runtime said when its tasks began and ended"
     try:
@@ -47,11 +48,6 @@ def _events(file: File, sites: Mapping[Any, str]) -> Iterator[dict[str, Any]]:
                 at = {"ts": began + 1e6 * file.rate * (before - first), "dur": 1e6 * file.rate * (until - before)}
                 yield {"ph": "X", "name": name, "cat": state, **at, **of}
             before = until
-
-
-def _key(record: Any) -> tuple[int, ...]:
-    """Of a site, as segments name it."""
-    return int(record["address"]), int(record["function"]), int(record["what"])
 
 
 def _last_segments(path: Path, block: Any) -> Iterable[tuple[int, ...]]:
