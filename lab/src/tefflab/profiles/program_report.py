@@ -107,7 +107,7 @@ def _spread(site: Site) -> str:
 
 
 def _what_ran(run: Collected) -> str:
-    count, threads = len(run.observed.processes), run.observed.number_of_threads
+    count, threads = len(run.observed.processes), len(run.observed.threads)
     many = f"{count} processes, " if count > 1 else ""
     return f"{many}{threads} thread{'s' * (threads != 1)}, {duration(run.seconds)}"
 
@@ -248,7 +248,7 @@ def rows(command: Sequence[str], run: Collected, curves: Sequence[Curve]) -> Ite
         "seconds": run.seconds,
         "collected_seconds": run.collected.seconds,
         "plain_runs": len(run.plain),
-        "threads": observed.number_of_threads,
+        "threads": len(observed.threads),
         "efficiency": price.efficiency,
         "serial_share": price.serial,
         "disturbed": run.disturbed,

@@ -68,10 +68,6 @@ class Site:
         """Its bodies, as the report calls them."""
         return KINDS.get(self.kind, self.kind)
 
-    @property
-    def mean(self) -> float:
-        return self.seconds / self.count if self.count else 0.0
-
     def quantile(self, share: float) -> float:
         """Of the bodies' lengths; 0 without any."""
         total = sum(self.lengths.values())
@@ -85,7 +81,7 @@ class Site:
         ends = {name: self.quantile(share) for name, share in (("median", 0.5), ("low", 0.1), ("high", 0.9))}
         histogram = [[length_of(place), count] for place, count in sorted(self.lengths.items())]
         told = {"site": self.place, "kind": self.kind, "runtime": self.runtime, "count": self.count}
-        return told | {"seconds": self.seconds, "mean": self.mean, **ends, "lengths": histogram}
+        return told | {"seconds": self.seconds, "mean": self.seconds / max(1, self.count), **ends, "lengths": histogram}
 
 
 @dataclass(frozen=True)
@@ -123,7 +119,7 @@ class Observed:
         """Of all threads, by state. Threads wait for displaced ones as they do for running ones: this part of the waits
         is displaced, too. Threads that share a core with each other are displaced without loss."""
         found = defaultdict[str, float](float)
-        for state, time in (each for thread in self._threads for each in thread.items()):
+        for state, time in (each for thread in self.threads for each in thread.items()):
             found[state] += time
         found[DISPLACED] -= self.crowded
         others = sum(found[state] for state in (*OUTSIDE, DISPLACED, *_WAITS_FOR_THREADS))
@@ -160,7 +156,7 @@ class Observed:
     @cached_property
     def crowded(self) -> float:
         """The seconds of all threads within parallel regions in which threads of the program itself had their cores."""
-        return max(0.0, sum(thread.get(DISPLACED, 0.0) for thread in self._threads) - self.others)
+        return max(0.0, sum(thread.get(DISPLACED, 0.0) for thread in self.threads) - self.others)
 
     @property
     def parallel_seconds(self) -> float:
@@ -191,21 +187,17 @@ class Observed:
         recursion. A thread's part of a region is one, in a static loop or not."""
         if site.kind in SHARED:
             return "region"
-        making = [thread.get("creation", 0.0) for thread in self._threads]
+        making = [thread.get("creation", 0.0) for thread in self.threads]
         return "recursion" if site.kind == "task" and max(making) < _BY_ONE * sum(making) else site.kind
 
     @property
-    def _threads(self) -> list[Mapping[str, float]]:
+    def threads(self) -> list[Mapping[str, float]]:
         return [thread for process in self.processes for thread in process.threads]
 
     @property
     def workers(self) -> int:
         """The threads of the process with the most."""
         return max(len(each.threads) for each in self.processes)
-
-    @property
-    def number_of_threads(self) -> int:
-        return len(self._threads)
 
 
 def within(thread: Mapping[str, float]) -> float:
