@@ -129,6 +129,9 @@ def test_the_command_reads_the_trace_of_any_program(tmp_path: Path) -> None:
     assert drawn.stdout.startswith("sort.json: 1 thread, 993 µs\n")
     assert (tmp_path / "sort.svg").is_file()
     assert (tmp_path / "sort.png").is_file()
+    refused = CliRunner().invoke(cli.app, ["explain", str(file), "--picture", str(tmp_path / "sort.json")])
+    assert "would be a timeline" in str(refused.exception)
+    assert refused.stdout.startswith("sort.json: 1 thread, 993 µs\n")  # the report does not go with its picture
 
 
 @pytest.mark.parametrize(

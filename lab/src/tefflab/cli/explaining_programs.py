@@ -75,7 +75,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the report on any run is asked for."""
+    """What a user asks of the report on any run."""
 
     registry: Registry
     picture: Path | None

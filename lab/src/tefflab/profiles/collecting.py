@@ -64,8 +64,8 @@ class Run:
 
 @dataclass(frozen=True)
 class Collected:
-    """The plain runs, if there were any, the collected one, and what it left; `faults` say what could not be read. A
-    timeline is a picture of its own."""
+    """The plain runs, if there were any, the collected one, and what it left; `faults` say what could not be read. A run
+    with a timeline needs no other picture."""
 
     plain: tuple[Run, ...]
     collected: Run
@@ -172,7 +172,7 @@ def collect(
 
 
 def _traces(folder: Path) -> Iterator[Mapping[str, Any]]:
-    """Of libteff's runtimes. One that has not ended leaves a torn file."""
+    """Of libteff's runtimes. A runtime that has not ended leaves a torn file."""
     for file in sorted(folder.glob("*.json")):
         with suppress(json.JSONDecodeError):
             yield json.loads(file.read_text(encoding="utf-8"))

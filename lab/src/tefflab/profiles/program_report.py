@@ -176,7 +176,7 @@ def _longest_wait(observed: Observed) -> Iterator[str]:
 
 
 def _about(price: Price, site: Site, *, wants_more: bool) -> str:
-    """What a coarser grain would give, unless more bodies give more."""
+    """The number of bodies, and what a coarser grain gains, unless more bodies gain more."""
     others = sum(price.share_of(each) >= _WORTH_A_LINE for each in price.alike if each is not site)
     them = f"{site.place} and {others} more line{'s' * (others > 1)} make" if others else f"{site.place} makes"
     many = f"{_counted(price.count)} {site.title} of {duration(price.length)}"

@@ -1,8 +1,8 @@
 """The states, sites and messages of each rank, from the trace of a program with libteff (`TEFF_TRACE`).
 
 A trace becomes stretches of each thread: the body that it ran, or what it did besides. A worker's time belongs to the
-innermost slice of its track. If a worker is idle, the other workers' slices say why. The
-communicators themselves count messages, even if the trace has lost events.
+innermost slice of its track. If a worker is idle, the other workers' slices say why. The communicators themselves count
+messages, even if the trace has lost events.
 """
 
 import json
