@@ -64,8 +64,8 @@ class Run:
 
 @dataclass(frozen=True)
 class Collected:
-    """The plain runs, if there were any, the collected one, and what it left; `faults` say what could not be read. If it
-    has a timeline, nobody draws another picture."""
+    """The plain runs, if there were any, the collected one, and what it left; `faults` say what could not be read.
+    If it has a timeline, nobody draws another picture."""
 
     plain: tuple[Run, ...]
     collected: Run
