@@ -25,6 +25,7 @@ from tefflab.benchmarks.task_graph.estimates import GraphEstimates
 from tefflab.benchmarks.task_graph.pictures import efficiency_chart, metg_chart, named, pictures, rate_chart
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.tables import Measured
+from tefflab.errors import TeffError
 from tefflab.output.charts.axes import linear_axis, log_axis, parameter_axis
 from tefflab.output.charts.lines import values_chart
 from tefflab.output.charts.looks import NIGHT, PAPER, SHAPES, contrast, looks, readable
@@ -401,6 +402,12 @@ def test_a_picture_is_written_as_svg_and_png_under_a_name_with_dots(tmp_path: Pa
     assert (svg.name, png.name) == ("radix 2.5.svg", "radix 2.5.png")
     assert ET.parse(svg).getroot().tag == "{http://www.w3.org/2000/svg}svg"
     assert png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_no_picture_is_drawn_where_memory_is_limited_too_much(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("resource.getrlimit", lambda _: (2**32, 2**32))
+    with pytest.raises(TeffError, match="ulimit -v is 4194304, and pictures need 70000000: type ulimit -S -v 70000000"):
+        save(metg_chart(case(2)), tmp_path / "a")
 
 
 VALUES = st.lists(st.floats(1e-12, 1e12), min_size=1, max_size=5)

@@ -43,6 +43,15 @@ def test_the_version_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     assert capsys.readouterr().out == f"teff {__version__} ({revision})\n"
 
 
+def test_without_memory_one_line_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def use_all() -> int:
+        raise MemoryError
+
+    monkeypatch.setattr(cli, "_run", use_all)
+    assert run(monkeypatch) == 1
+    assert capsys.readouterr().err.startswith("teff: there is no memory left, or ulimit -v allows no more: ")
+
+
 def test_without_a_command_a_short_screen_says_what_to_begin_with(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -106,6 +106,14 @@ def test_only_cores_that_may_be_used_count_as_busy(monkeypatch: pytest.MonkeyPat
         assert doctor.busy_cores(0.0) == pytest.approx(sum(share[core] for core in here & share.keys()) / 100)
 
 
+def test_without_proc_no_core_is_known_to_be_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(*_: object, **__: object) -> list[float]:
+        raise FileNotFoundError("/proc/stat")
+
+    monkeypatch.setattr(doctor.psutil, "cpu_percent", read)
+    assert doctor.busy_cores(0.0) == 0
+
+
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core")
 def test_a_program_on_a_core_that_may_not_be_used_disturbs_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

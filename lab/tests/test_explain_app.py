@@ -23,7 +23,7 @@ def price(length: float, **seconds: float) -> Price:
     """Of two workers with a second in tasks of this length."""
     own = Site("row", "task", "libteff", round(1 / length), 1.0, {bin_of(length): round(1 / length)})
     of = {"body": 0.5} | seconds
-    process = Process("process", (of, of), sum(of.values()), sum(of.values()), (own,))
+    process = Process("process", (of, of), sum(of.values()), (own,))
     return Price(Observed((process,)), process.elapsed, process.elapsed)
 
 
@@ -59,7 +59,7 @@ def test_the_number_of_tasks_is_no_flag_of_the_app(
     monkeypatch: pytest.MonkeyPatch, words: list[str], asked: int | None
 ) -> None:
     told: list[Any] = []
-    monkeypatch.setattr(explaining, "advise_app", lambda app, *said, **__: told.extend([said[0], app.flags, said[1]]))
+    monkeypatch.setattr(explaining, "advise_app", lambda _, app, *said: told.extend([said[0], app.flags, said[1]]))
     done = CliRunner().invoke(cli.app, ["explain", "hpccg", *words, "-size", "5"])
     assert done.exit_code == 0, done.output
     assert told == [["teff/t"], ["-app", "hpccg", "-size", "5"], asked]
@@ -129,6 +129,9 @@ def test_the_command_reads_the_trace_of_any_program(tmp_path: Path) -> None:
     assert drawn.stdout.startswith("sort.json: 1 thread, 993 µs\n")
     assert (tmp_path / "sort.svg").is_file()
     assert (tmp_path / "sort.png").is_file()
+    refused = CliRunner().invoke(cli.app, ["explain", str(file), "--picture", str(tmp_path / "sort.json")])
+    assert "would be a timeline" in str(refused.exception)
+    assert refused.stdout.startswith("sort.json: 1 thread, 993 µs\n")  # the report does not go with its picture
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from samples import sitting
 from tefflab import project_root
 from tefflab.benchmarks.compared import ComparedPlan
 from tefflab.cli import explaining_programs
-from tefflab.cli.explaining_programs import Setting
+from tefflab.cli.explaining_programs import Asked, Setting
 from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED
 from tefflab.host.machine import read_machine
 from tefflab.profiles import collecting, grain_picture, measured_here, program_report, symbols
@@ -55,21 +55,18 @@ FINE = Accounts(  # two threads: 10 ms outside, then 40 ms in regions, of which 
 
 
 def read(folder: Path, *accounts: Accounts | bytes) -> tuple[Observed, list[str]]:
-    files = []
     for number, each in enumerate(accounts):
-        files.append(folder / f"{number}.accounts")
-        files[-1].write_bytes(each if isinstance(each, bytes) else each.content())
-    processes, faults = read_accounts(files)
-    return Observed(tuple(processes)), faults
+        (folder / f"{number}.accounts").write_bytes(each if isinstance(each, bytes) else each.content())
+    left = read_accounts(folder)
+    return Observed(tuple(left.processes)), left.faults
 
 
 def observed(
     seconds: Mapping[str, float], *sites: Site, width: int = 4, regions: int = 1, serial: float = 0.0
 ) -> Observed:
     """Threads that each spend this time."""
-    within = sum(seconds.values())
     threads = tuple(dict(seconds) for _ in range(width))
-    return Observed((Process("process", threads, within + serial, within, sites, regions),))
+    return Observed((Process("process", threads, sum(seconds.values()) + serial, sites, regions),))
 
 
 def site(kind: str, count: int, length: float, runtime: str = "libomp") -> Site:
@@ -172,17 +169,16 @@ def test_a_timeline_has_the_last_segments_of_each_thread(tmp_path: Path) -> None
     states = [STATES.index(each) for each in ("serial", "body", "dispatch", "creation")]
     ring = zip([13_000, 15_000, 1000, 7000], [of_chunk] * 4, states, strict=True)
     np.array([(until, *site, did) for until, site, did in ring], SEGMENT).tofile(tmp_path / "1.accounts.1.segments")
-    said = write_timeline(tmp_path, tmp_path / "out.tl")
+    left = read_accounts(tmp_path)
+    said = write_timeline([], left, tmp_path / "out.tl")
     assert said == f"wrote {tmp_path / 'out.tl'}, for ui.perfetto.dev"
     named, making, chunk = json.loads((tmp_path / "out.tl").read_text())["traceEvents"]
     assert named["args"] == {"name": "process 42"}
     assert (making["name"], making["dur"]) == ("making tasks", pytest.approx(3.0))
     assert (chunk["name"], chunk["dur"]) == ("program + 0x100", pytest.approx(1.0))
     assert chunk["ts"] - making["ts"] == pytest.approx(3.0 + 3.0)
-    (tmp_path / "torn.json").write_text('{"traceEvents": [')
-    assert write_timeline(tmp_path, tmp_path / "out.tl") == said
-    assert "is not written" in write_timeline(tmp_path / "nothing", tmp_path / "out.tl")
-    assert "can't be written" in write_timeline(tmp_path, tmp_path)
+    assert "is not written" in write_timeline([], read_accounts(tmp_path / "nothing"), tmp_path / "out.tl")
+    assert "can't be written" in write_timeline([], left, tmp_path)
 
 
 def test_samples_without_room_for_their_place_are_samples(tmp_path: Path) -> None:
@@ -405,6 +401,19 @@ def test_more_tasks_are_not_advised_where_there_are_many() -> None:
     assert "More tasks" not in many
 
 
+def test_a_line_gets_the_advice_of_longer_bodies_or_of_more_whichever_gains_more() -> None:
+    few = observed({"body": 0.5, "dispatch": 0.1, "dependences": 0.2, "imbalance": 0.2}, site("task", 40, 0.05))
+    text = text_of(collected(few, 1.0, 1.0))
+    assert "makes 40 tasks of 50.0 ms; 10 % of the time is libomp's.\n" in text
+    assert "in 20 % of their time: more tasks have to be ready at a time." in text
+    assert "More tasks even it out." in text
+    fine = observed({"body": 0.2, "dispatch": 0.4, "dependences": 0.4}, site("task", 400_000, 2e-6))
+    text = text_of(collected(fine, 1.0, 1.0))
+    assert "64 times as coarse: at least 3.0 x as fast." in text
+    assert "Threads wait for tasks of others in 30 % of their time.\n" in text
+    assert "ore tasks" not in text
+
+
 def test_the_report_says_what_the_grain_costs_and_what_another_one_gives() -> None:
     spent = {"body": 0.30, "creation": 0.45, "dispatch": 0.35}
     of = observed(spent, site("task", 1_200_000, 1e-6))
@@ -525,7 +534,7 @@ def test_tasks_that_several_threads_make_are_like_a_recursion(
 ) -> None:
     threads = tuple({"body": 1.0, "creation": each} for each in creation)
     own = site(kind, 10, 1e-3)
-    assert Observed((Process("one", threads, 1.4, 1.4, (own,)),)).shape(own) == shape
+    assert Observed((Process("one", threads, 1.4, (own,)),)).shape(own) == shape
 
 
 def test_curves_are_those_that_were_measured_last_here_with_as_many_workers(tmp_path: Path) -> None:
@@ -599,7 +608,7 @@ def test_a_launcher_starts_programs_that_bear_the_collector_without_bearing_it_i
     ],
 )
 def test_a_setting_grows_with_the_grain_or_shrinks(command: str, factor: float, becomes: str, word: str) -> None:
-    assert Setting(tuple(command.split())).at(factor) == (becomes.split(), word)
+    assert Setting.in_command(command.split()).at(factor) == (becomes.split(), word)
 
 
 @pytest.mark.usefixtures("commanded")
@@ -627,6 +636,32 @@ def test_a_wrong_command_line_is_refused(
     without_collector(monkeypatch)
     assert teff(monkeypatch, "explain", *said) == BAD_INPUT
     assert why in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("commanded")
+def test_a_script_that_names_no_shell_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A shell would run the script."""
+    without_collector(monkeypatch)
+    script = tmp_path / "run"
+    script.write_text("./solver\n")
+    script.chmod(0o755)
+    assert teff(monkeypatch, "explain", "--", str(script)) == BAD_INPUT
+    told = f"teff: {script} can't be started: Exec format error; the first line of a script names its shell, as #!/bin"
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("commanded")
+def test_without_addr2line_the_report_says_why_lines_have_no_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    without_collector(monkeypatch)
+    (tmp_path / "env").symlink_to(str(shutil.which("env")))
+    for is_said in (False, True):
+        assert teff(monkeypatch, "explain", "--runs", "1", "--", *leaving(tmp_path, FINE)) == 0
+        assert ("Without addr2line, which is of binutils" in capfd.readouterr().out) == is_said
+        monkeypatch.setenv("PATH", str(tmp_path))
 
 
 def without_collector(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -709,7 +744,7 @@ def test_a_threshold_of_efficiency_is_judged_and_one_run_is_enough(
     assert teff(monkeypatch, "explain", "--runs", "1", "--fail-below", "80%", "--", *program) == 1
     told, said = capfd.readouterr()
     assert "asks for 80%" in said
-    assert "once more" not in said
+    assert f"teff: run 1 of 1 of {sys.executable}, with the collector\n" in said
     assert "program + 0x100 makes 200 k chunks of 100 ns" in " ".join(told.split())
     assert teff(monkeypatch, "explain", "--runs", "1", "--fail-below", "20%", "--", *program) == 0
 
@@ -746,6 +781,34 @@ def test_the_advice_is_tried_in_turns_beside_its_prediction(
     assert tried[0]["predicted"] is None
     assert tried[1]["predicted"]["value"] == pytest.approx(1 / 0.75, rel=0.02)
     assert 0.1 < tried[1]["speedup"]["value"] < 10  # of a command that does not read the setting, on a busy machine
+
+
+@pytest.mark.usefixtures("commanded")
+def test_a_line_says_which_run_begins_and_accounts_are_read_once_for_report_and_timeline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A torn trace is of a runtime that has not ended."""
+    without_collector(monkeypatch)
+    asked: list[str] = []
+
+    def ask(module: str, offsets: list[int]) -> list[list[tuple[str, str]]]:
+        asked.append(module)
+        return [[] for _ in offsets]
+
+    monkeypatch.setattr(symbols, "ask_addr2line", ask)
+    torn = "folder and open(folder + '/1.json', 'w').write('{'); print('its own')"
+    words = ["--runs", "3", "--picture", str(tmp_path / "x.json"), "--", *leaving(tmp_path, FINE, last=torn)]
+    assert teff(monkeypatch, "explain", *words) == 0
+    said = capfd.readouterr().err
+    told = re.sub(r"[\d.]+ m?s\b", "TIME", said.replace(sys.executable, "python"))
+    assert told.splitlines() == [
+        "teff: run 1 of 3 of python, plain",
+        "teff: run 2 of 3 of python, with the collector: it prints again (TIME for the last one)",
+        f"teff: wrote {tmp_path / 'x.json'}, for ui.perfetto.dev",
+        "teff: run 3 of 3 of python, plain (TIME for the last one)",
+    ]
+    assert asked == ["/nowhere/program"]
+    assert len(json.loads((tmp_path / "x.json").read_text())["traceEvents"]) == 1
 
 
 def test_what_is_loaded_suits_a_path_with_a_space_and_a_sanitizer(
@@ -831,10 +894,27 @@ def test_a_program_that_no_collector_knows_is_sampled(
 ) -> None:
     program = "import time\nend = time.monotonic() + 0.4\nwhile time.monotonic() < end: pass"
     assert teff(monkeypatch, "explain", "--json", "--", sys.executable, "-c", program) == 0
-    first, *sites = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    told, said = capfd.readouterr()
+    first, *sites = [json.loads(line) for line in told.splitlines()]
+    assert "run 3 of 3" in said
+    assert "with samples, as no runtime that teff knows was seen" in said
     assert {each["kind"] for each in sites} == {"sample"}
     assert first["efficiency"] > 0.5
     assert "By samples: shares of time only" in " ".join(first["remarks"])
+
+
+@pytest.mark.usefixtures("commanded")
+def test_samples_have_neither_a_curve_nor_a_grain_to_try(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without_collector(monkeypatch)
+    run = collected(observed({"body": 0.6, "wait": 0.4}, site("sample", 2400, 1e-3)), 1.0, 1.0)
+    monkeypatch.setattr(explaining_programs, "collect", lambda *_, **__: run)
+    monkeypatch.setattr(Asked, "systems_of_curves", lambda asked: [None] if asked.curve else [])
+    for option, told in (("--curve", "there is no curve"), ("--apply", "there is no advice")):
+        assert teff(monkeypatch, "explain", option, "--", "true", "{1}") == FAILED
+        why = "nothing tells how many tasks there are, and how long"
+        assert f"teff: {option}: {told}: {why}\n" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("commanded")

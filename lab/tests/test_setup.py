@@ -601,6 +601,14 @@ def test_a_tool_that_the_script_needs_is_named_where_it_is_missing(script: Scrip
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize(("flag", "limit", "needed"), [("-n", 20, 64), ("-v", 300_000, 1_000_000)])
+def test_a_limit_below_which_python_fails_is_named(script: Script, flag: str, limit: int, needed: int) -> None:
+    words = ["sh", "-c", f'ulimit -S {flag} {limit} && exec "$0"', script.root / "teff"]
+    done = subprocess.run(words, check=False, capture_output=True, text=True)
+    told = f"teff: ulimit {flag} is {limit}, and the lab needs {needed}: type ulimit -S {flag} {needed} first\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", told)
+
+
 def test_who_may_not_write_in_the_checkout_is_told_to_use_another(script: Script) -> None:
     """A folder in the place of the lock stands in for missing rights: root can't write to it, either."""
     (script.root / ".teff" / "python.lock").mkdir(parents=True)

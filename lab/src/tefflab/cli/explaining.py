@@ -18,7 +18,7 @@ from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.cases import listed_here, refuse_unknown
 from tefflab.benchmarks.declared import described_kind
 from tefflab.benchmarks.spawn import BENCHMARK
-from tefflab.cli.explaining_programs import explain_program, systems_of_curves, tell_run, tries_table
+from tefflab.cli.explaining_programs import Asked, explain_program, told_try, tries_table
 from tefflab.cli.telling import tell
 from tefflab.errors import FAILED, InputError, TeffError
 from tefflab.host.terminal import output, progress
@@ -27,7 +27,7 @@ from tefflab.measure.presence import Selection
 from tefflab.measure.single_runs import Launch, refuse_untraced
 from tefflab.profiles import spawn_profile
 from tefflab.profiles.collecting import Collected, Run
-from tefflab.profiles.pricing import LEAST_BODIES, WAITING, Price
+from tefflab.profiles.pricing import LEAST_BODIES, Price
 from tefflab.profiles.states import Observed
 from tefflab.profiles.trace_accounts import read_whole_trace
 from tefflab.systems.programs import find_program
@@ -36,7 +36,6 @@ from tefflab.systems.setup import ensure
 from tefflab.systems.systems import BENCH_FOLDER, usable_cores
 
 _PATTERNS, _APPS = "spawn", "apps"  # kinds of benchmark
-_MUCH = 0.1  # of the threads' time
 _SECONDS = 3.0  # of each system and pattern
 
 
@@ -58,6 +57,7 @@ def explain(
     **patterns: Any,
 ) -> None:
     """A program behind `--`, spawn patterns, a trace, or a mini-app. InputError without any."""
+    asked = Asked(registry, picture, curve, as_json)
     kind, _, case = (target or "").partition(":")
     of_programs = {"--apply": applies, "--also": also, "--fail-below": fail_below}
     of_programs |= {"--curve": curve} if kind == _PATTERNS else {}
@@ -66,9 +66,7 @@ def explain(
         of_others |= {f"--{name}": said for name, said in patterns.items()}
         for word in filter(None, (target, *flags, *filter(of_others.get, of_others))):
             raise InputError(f"{word}: is not for a program behind --; see --help")
-        explain_program(
-            registry, programs, runs, picture, fail_below, also, applies=applies, curve=curve, as_json=as_json
-        )
+        explain_program(asked, programs, runs, also, fail_below, applies=applies)
     elif beside := next(filter(of_programs.get, of_programs), None):
         raise InputError(f"{beside}: is for a program behind --")
     elif target is None:
@@ -79,9 +77,8 @@ def explain(
     elif (file := Path(target)).is_file() or file.suffix == ".json" or len(file.parts) > 1:
         if said := [*flags, *(() if runs is None else ("--runs",)), *(() if tasks is None else ("--tasks",))]:
             raise InputError(f"{' '.join(said)}: is for an app; a trace is of a run that has ended")
-        spinning = systems_of_curves(registry, curve)
-        _, code = tell_run(registry, [file.name], run_of(file), spinning, picture, as_json=as_json)
-        if code:
+        here = asked.systems_of_curves()
+        if code := asked.tell([file.name], run_of(file), here)[1]:
             raise Exit(code)
     elif ranks is not None:
         way_out = "trace ranks by teff run --ranks N --trace FILE, then say teff explain FILE"
@@ -97,7 +94,7 @@ def explain(
         app = ["-app", name, *flags]
         launch = Launch(registry, app, patterns["workers"], kind=described_kind(_APPS))
         runs = 3 if runs is None else runs
-        advise_app(launch, systems or ["teff/t"], tasks, runs, picture, curve=curve, as_json=as_json)
+        advise_app(asked, launch, systems or ["teff/t"], tasks, runs)
 
 
 def profile_patterns(
@@ -139,23 +136,14 @@ def run_of(file: Path, seconds: float | None = None) -> Collected:
     return Collected((), Run(took, 0.0, 0), observed, ())
 
 
-def advise_app(
-    app: Launch,
-    systems: Sequence[str],
-    tasks: int | None,
-    runs: int,
-    picture: Path | None,
-    *,
-    curve: bool,
-    as_json: bool,
-) -> None:
+def advise_app(asked: Asked, app: Launch, systems: Sequence[str], tasks: int | None, runs: int) -> None:
     """Of a mini-app, which the system cuts into `tasks` at first; `runs`: of each setting near the advised one.
     TeffError if a run fails or leaves no trace."""
     system, *more = systems
     if more:
         raise InputError(f"--systems {','.join(systems)}: one system runs the app")
     program = find_program(app.registry, app.kind.name, system, app.kind.adapters)
-    spinning = systems_of_curves(app.registry, curve)
+    here = asked.systems_of_curves()
     ensure(app.registry, [app.registry.owner(program)], console=progress(), ways=lambda _: [[program]])
 
     def words(setting: int | None) -> list[str]:
@@ -178,37 +166,34 @@ def advise_app(
         now = setting_of(json.loads(line))
         refuse_untraced(program, file)
         traced = run_of(file, seconds)
-    price, code = tell_run(app.registry, [program.id, *words(now)], traced, spinning, picture, as_json=as_json)
+    price, code = asked.tell([program.id, *words(now)], traced, here)
     if code:
         raise Exit(code)
     advised = advised_setting(price, now)
     tried = search({now, advised}, quickest) if runs else {}
-    told = [_try(price, f"{program.id} {' '.join(words(each))}", now, each, tried) for each in sorted(tried)]
+    told = []
+    for each, took in sorted(tried.items()):
+        predicted = price.forecast(now / each).speedup if price.observed.workers <= each < now else None
+        speedup = _unsure(tried[now] / took) if each != now else None
+        command = f"{program.id} {' '.join(words(each))}"
+        told.append(told_try(command, f"-tasks {each}", _unsure(took), speedup, predicted))
     if told:
-        tell(as_json, lambda: told, lambda: tries_table("tried", told))
-    if not as_json:
+        tell(asked.as_json, lambda: told, lambda: tries_table("tried", told))
+    if not asked.as_json:
         best = min(tried, key=lambda each: tried[each], default=advised)
         output().print(Text(f"Choose -tasks {best} (now {now}).", "bold"))
 
 
-def _try(price: Price, command: str, now: int, tasks: int, tried: Mapping[int, float]) -> dict[str, Any]:
-    """A setting as --apply tells it. The quickest of a few runs has no interval."""
-    seconds, speedup = (Interval(value, 0.0, math.inf).to_json() for value in (tried[tasks], tried[now] / tried[tasks]))
-    said = {"of": "try", "command": command, "setting": f"-tasks {tasks}", "seconds": seconds}
-    predicted = price.forecast(now / tasks).speedup.to_json() if _workers(price) <= tasks < now else None
-    return said | {"speedup": speedup if tasks != now else None, "predicted": predicted}
-
-
-def _workers(price: Price) -> int:
-    return max(len(each.threads) for each in price.observed.processes)
+def _unsure(value: float) -> Interval:
+    """The quickest of a few runs has no interval."""
+    return Interval(value, 0.0, math.inf)
 
 
 def advised_setting(price: Price, now: int) -> int:
-    """Into how many tasks to cut a loop that is cut into `now`, by one run: the same number for each worker. If workers
-    wait for longer than the number of tasks costs, twice as many, and enough for each."""
-    workers = _workers(price)
-    idle, cost = sum(price.seconds[state] for state in WAITING), price.in_regions * price.share_of(*price.alike)
-    if idle > max(cost, _MUCH * price.in_regions):
+    """Into how many tasks to cut a loop that is cut into `now`, by one run: the same number for each worker. If more
+    tasks gain more, twice as many, and enough for each."""
+    workers = price.observed.workers
+    if price.starved:
         return workers * max(LEAST_BODIES, math.ceil(2 * now / workers))
     fewer = workers * max(1, round(now / price.advised_factor / workers))
     return min(now, fewer) if price.forecasts else now

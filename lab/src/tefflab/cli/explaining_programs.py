@@ -7,13 +7,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from click.exceptions import Exit
 from rich.console import Group
 from rich.text import Text
 
-from tefflab.analysis.rows import Row
+from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.benchmark import Estimates
 from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.benchmarks.command import BENCHMARK as COMMANDS
@@ -29,7 +29,7 @@ from tefflab.output.quantities import digits, duration
 from tefflab.profiles import grain_picture, program_report
 from tefflab.profiles.collecting import Collected, collect, collector, launched, why_unseen
 from tefflab.profiles.measured_here import Curve, curves_of
-from tefflab.profiles.pricing import Forecast, Price
+from tefflab.profiles.pricing import Price
 from tefflab.profiles.timeline import TIMELINE
 from tefflab.records.store import Store
 from tefflab.systems.programs import ask_cases
@@ -37,168 +37,156 @@ from tefflab.systems.registry import Registry
 from tefflab.systems.systems import usable_cores
 
 _STORE = "explain"
-_SETTING = re.compile(r"\{(/?)(\d+)\}")  # `{8}`: longer bodies by a larger number; `{/8}`: by a smaller one
+_SETTING = re.compile(r"\{/?\d+\}")  # `{8}`: longer bodies by a larger number; `{/8}`: by a smaller one
 _RUNS = 2
+_NO_GRAIN = "nothing tells how many tasks there are, and how long"
 _TURNS, _MINUTES = 8, 2.0  # of --apply, --also and --curve
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The word of a command with a number by which the grain is set."""
+    """The word of a command with a number by which the grain is set: `mark`, as {8}."""
 
-    command: tuple[str, ...]
+    command: Sequence[str]
+    mark: str = ""
 
-    @property
-    def _found(self) -> re.Match[str] | None:
-        found = [each for word in self.command for each in _SETTING.finditer(word)]
-        if len(found) > 1:
-            raise InputError(f"{found[1][0]}: one setting is tried at a time, and {found[0][0]} stands there, too")
-        return found[0] if found else None
-
-    def refuse_missing(self) -> None:
-        if self._found is None:
+    @classmethod
+    def in_command(cls, command: Sequence[str]) -> Self:
+        """InputError unless there is one."""
+        found = [each[0] for word in command for each in _SETTING.finditer(word)]
+        if not found:
             example = "env OMP_SCHEDULE=dynamic,{1} ./program, or ./program --tasks {/64}"
             raise InputError(f"--apply: mark the present value in the command that sets the grain, as {example}")
-        if not int(self._found[2]):
-            raise InputError(f"--apply: {self._found[0]}: no multiple of 0 is another grain; mark a number from 1 on")
+        if found[1:]:
+            raise InputError(f"{found[1]}: one setting is tried at a time, and {found[0]} stands there, too")
+        if not int(found[0].strip("{/}")):
+            raise InputError(f"--apply: {found[0]}: no multiple of 0 is another grain; mark a number from 1 on")
+        return cls(command, found[0])
 
     def at(self, factor: float) -> tuple[list[str], str]:
         """The command with bodies `factor` times as long, at 1 as it is now; and its word with the setting."""
-        if not (found := self._found):
-            return list(self.command), ""
-        value = str(max(1, round(int(found[2]) / factor if found[1] else int(found[2]) * factor)))
-        word = next(each for each in self.command if found[0] in each)
-        return [each.replace(found[0], value) for each in self.command], word.replace(found[0], value)
+        if not self.mark:
+            return list(self.command), "as it is"
+        now = int(self.mark.strip("{/}"))
+        value = str(max(1, round(now / factor if "/" in self.mark else now * factor)))
+        word = next(each for each in self.command if self.mark in each)
+        return [each.replace(self.mark, value) for each in self.command], word.replace(self.mark, value)
 
 
 @dataclass(frozen=True)
-class _Try:
-    """A command to measure, its name in the table, and its forecast."""
+class Asked:
+    """What a user asks of the report on any run."""
 
-    text: str
-    setting: str
-    forecast: Forecast | None = None
+    registry: Registry
+    picture: Path | None
+    curve: bool
+    as_json: bool
 
-    def to_json(self, now: Row, row: Row) -> dict[str, Any]:
-        assert now.samples is not None
-        assert row.samples is not None
-        speedup = now.samples.over(row.samples).to_json() if row is not now else None
-        predicted = self.forecast and self.forecast.speedup.to_json()
-        seconds = row.value and row.value.to_json()
-        said = {"of": "try", "command": self.text, "setting": self.setting}
-        return said | {"seconds": seconds, "speedup": speedup, "predicted": predicted}
+    def systems_of_curves(self) -> list[Present]:
+        """Set up before any run, as that may fail; none if no curve is to be measured."""
+        return Selection(self.registry, SPINNING, all_ways=True).set_up() if self.curve else []
+
+    def tell(self, command: Sequence[str], run: Collected, here: Sequence[Present]) -> tuple[Price, int]:
+        """Tells and draws a run, with the curves that the systems `here` have anew. Its price, and their exit code."""
+        price, text = program_report.price_of(run), shlex.join(command)
+        curves, code = self._curves(price, here)
+        lines = program_report.rows(command, run, curves)
+        tell(self.as_json, lambda: lines, lambda: program_report.report(text, run, curves))
+        if self.picture and not run.has_timeline:
+            draw(grain_picture.draw(price, text, curves), self.picture)
+        return price, code
+
+    def _curves(self, price: Price, here: Sequence[Present]) -> tuple[list[Curve], int]:
+        """Of the shape of the program's dearest bodies, measured anew on the systems `here`; and that's exit code."""
+        curves: list[Curve] = []
+        ended = ""
+        if site := price.dearest:
+            shape, workers = price.observed.shape(site), min(usable_cores(), price.observed.workers)
+            bodies = f"{site.title} as those of {site.place}"
+        if not site:
+            why = _NO_GRAIN
+        elif here and not any(each.get("bodies") == shape for each in ask_cases(here[0].program)):
+            why = f"no benchmark has {bodies}"
+        else:
+            if here:
+                _, ended = self.measured(SPINNING, here, {"cases": [shape]}, f"Like {bodies}", workers)
+            curves, why = curves_of(self.registry, shape, workers)
+        if here and why:
+            say(f"--curve: there is no curve: {why}")
+        return curves, INTERRUPTED if ended else FAILED if here and why else 0
+
+    def measured(
+        self, kind: CaseBenchmark[Any], here: Sequence[Present], own: Mapping[str, Any], title: str, *workers: int
+    ) -> tuple[Estimates, str]:
+        """In the store that keeps what this command measures."""
+        options = Options(store=_STORE, seconds=60 * _MINUTES, rounds=_TURNS, workers=workers, own=own)
+        store = Store.create(self.registry.results / _STORE)
+        head = begin(self.registry, store, kind, kind.plan(request_of(self.registry, options, here), title))
+        return measured_live(self.registry, store, kind, head, options)
+
+    def try_in_turns(self, tries: Sequence[tuple[str, str, Interval | None]]) -> None:
+        """Measures commands, the one as it is first, and tells predictions and measured times side by side. A try has
+        the setting and the predicted speedup besides."""
+        words = [word for command, *_ in tries for word in ("---", command)][1:]
+        kind = COMMANDS.narrowed({"commands": words})
+        here = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
+        estimates, ended = self.measured(kind, here, {"commands": words}, "The advice, tried in turns")
+        rows = (row for row in estimates.rows if row.quantity == kind.quantity)
+        known = {row.id: (row.value, row.samples) for row in rows if row.value and row.samples}
+        as_it_is = tries[0][0]
+        told = []
+        for command, setting, predicted in tries if as_it_is in known else ():
+            if command in known:
+                value, samples = known[command]
+                speedup = known[as_it_is][1].over(samples) if command != as_it_is else None
+                told.append(told_try(command, setting, value, speedup, predicted))
+        if told:
+            tell(self.as_json, lambda: told, lambda: tries_table("tried in turns", told))
+        if ended or not told:
+            raise Exit(INTERRUPTED if ended else FAILED)
 
 
 def explain_program(
-    registry: Registry,
-    command: Sequence[str],
-    runs: int | None,
-    picture: Path | None,
-    fail_below: float | None,
-    also: str | None,
-    *,
-    applies: bool,
-    curve: bool,
-    as_json: bool,
+    asked: Asked, command: Sequence[str], runs: int | None, also: str | None, fail_below: float | None, *, applies: bool
 ) -> None:
     """Leaves with the program's exit code; with FAILED if its efficiency is below `fail_below`."""
-    setting = Setting(tuple(command) if applies else ())
-    if applies:
-        setting.refuse_missing()
+    setting = Setting.in_command(command) if applies else Setting(command)
     runs = _RUNS if runs is None else runs
     if not runs:
         raise InputError("--runs 0: a program is run once at least")
-    if picture and not picture.absolute().parent.is_dir():
+    if (picture := asked.picture) and not picture.absolute().parent.is_dir():
         raise InputError(f"--picture {picture}: there is no folder {picture.parent}")
-    now, as_set = setting.at(1) if applies else (list(command), "")
+    now, as_set = setting.at(1)
     preload = _in_its_place(also) if also else None
-    library = collector(registry, now)
-    spinning = systems_of_curves(registry, curve)
+    library = collector(asked.registry, now)
+    here = asked.systems_of_curves()
     warn_of_others(progress())
     timeline = picture if picture and picture.suffix == TIMELINE else None
-    run = collect(now, library, runs, timeline, stdout=2 if as_json else None)
+    run = collect(now, library, runs, timeline, stdout=2 if asked.as_json else None)
     if not run.observed.sites:
         faults = "; ".join(run.faults) or why_unseen(now, run.collected)
         raise TeffError(f"nothing of {now[0]} was seen: {faults}", exit_code=run.exit_code or FAILED)
-    timed = [] if run.collected.interrupted else spinning
-    price, code = tell_run(registry, now, run, timed, None if timeline else picture, as_json=as_json)
+    price, code = asked.tell(now, run, [] if run.collected.interrupted else here)
     if run.collected.interrupted or code == INTERRUPTED:
         raise Exit(INTERRUPTED)
-    tries = [_Try(shlex.join(now), as_set or "as it is")]
+    tries: list[tuple[str, str, Interval | None]] = [(shlex.join(now), as_set, None)]
     for each in price.forecasts if applies else ():
-        words, setting_word = setting.at(each.factor)
-        tries.append(_Try(shlex.join(words), setting_word, each))
+        words, word = setting.at(each.factor)
+        tries.append((shlex.join(words), word, each.speedup))
     if preload:
-        tries.append(_Try(shlex.join(launched(now, {"LD_PRELOAD": preload})), f"on {also}"))
+        tries.append((shlex.join(launched(now, {"LD_PRELOAD": preload})), f"on {also}", None))
     if len(tries) > 1:
-        _try_in_turns(registry, tries, as_json=as_json)
-    elif applies:
+        asked.try_in_turns(tries)
+    elif applies and price.dearest:
         say("--apply: the advice is to leave the grain as it is")
+    elif applies:
+        say(f"--apply: there is no advice: {_NO_GRAIN}")
+        code = FAILED
     if not run.exit_code and fail_below is not None and price.efficiency < fail_below:
         say(f"the efficiency is {price.efficiency:.1%}, and --fail-below asks for {fail_below:.0%}")
         code = FAILED
     if code := run.exit_code or code:
         raise Exit(code)
-
-
-def systems_of_curves(registry: Registry, curve: bool) -> list[Present]:
-    """Set up before any run, as that may fail; none if no curve is to be measured."""
-    return Selection(registry, SPINNING, all_ways=True).set_up() if curve else []
-
-
-def tell_run(
-    registry: Registry,
-    command: Sequence[str],
-    run: Collected,
-    spinning: Sequence[Present],
-    picture: Path | None,
-    *,
-    as_json: bool,
-) -> tuple[Price, int]:
-    """Draws and tells it, with the curves that the systems `spinning` have anew. Its price, and their exit code."""
-    price = program_report.price_of(run)
-    curves, code = _curves(registry, price, spinning)
-    text = shlex.join(command)
-    if picture:
-        draw(grain_picture.draw(price, text, curves), picture)
-    lines = program_report.rows(command, run, curves)
-    tell(as_json, lambda: lines, lambda: program_report.report(text, run, curves))
-    return price, code
-
-
-def _curves(registry: Registry, price: Price, here: Sequence[Present]) -> tuple[list[Curve], int]:
-    """Of the shape of the program's dearest bodies, measured anew on the systems `here`; and the exit code of that."""
-    if not price.dearest:
-        return [], 0
-    shape = price.observed.shape(price.dearest)
-    workers = min(usable_cores(), max(len(each.threads) for each in price.observed.processes))
-    ended = ""
-    if here:
-        title = f"Bodies as those of {price.dearest.place}"
-        if any(each.get("bodies") == shape for each in ask_cases(here[0].program)):
-            _, ended = _measured(registry, SPINNING, here, {"cases": [shape]}, title, (workers,))
-        else:
-            say(f"--curve: no benchmark has {price.dearest.title} as those of {price.dearest.place}")
-            return [], FAILED
-    found, why = curves_of(registry, shape, workers)
-    if here and why:
-        say(f"--curve: there is no curve: {why}")
-    return found, INTERRUPTED if ended else FAILED if here and why else 0
-
-
-def _measured(
-    registry: Registry,
-    kind: CaseBenchmark[Any],
-    here: Sequence[Present],
-    own: Mapping[str, Any],
-    title: str,
-    workers: tuple[int, ...] = (),
-) -> tuple[Estimates, str]:
-    """In the store that keeps what this command measures."""
-    options = Options(store=_STORE, seconds=60 * _MINUTES, rounds=_TURNS, workers=workers, own=own)
-    store = Store.create(registry.results / _STORE)
-    head = begin(registry, store, kind, kind.plan(request_of(registry, options, here), title))
-    return measured_live(registry, store, kind, head, options)
 
 
 def _in_its_place(runtime: str) -> str:
@@ -209,19 +197,13 @@ def _in_its_place(runtime: str) -> str:
     return found
 
 
-def _try_in_turns(registry: Registry, tries: Sequence[_Try], *, as_json: bool) -> None:
-    """Measures the commands in turns, the one as it is first, and tells predictions and measured times side by side."""
-    words = [word for each in tries for word in ("---", each.text)][1:]
-    kind = COMMANDS.narrowed({"commands": words})
-    here = [Present.of_user(each, number) for number, each in enumerate(kind.own_commands)]
-    estimates, ended = _measured(registry, kind, here, {"commands": words}, "The advice, tried in turns")
-    rows = {row.id: row for row in estimates.rows if row.quantity == kind.quantity and row.value and row.samples}
-    now = rows.get(tries[0].text)
-    if now:
-        told = [each.to_json(now, rows[each.text]) for each in tries if each.text in rows]
-        tell(as_json, lambda: told, lambda: tries_table("tried in turns", told))
-    if ended or not now:
-        raise Exit(INTERRUPTED if ended else FAILED)
+def told_try(
+    command: str, setting: str, seconds: Interval, speedup: Interval | None, predicted: Interval | None
+) -> dict[str, Any]:
+    """A command that was tried, as --json prints it."""
+    spans = {"seconds": seconds, "speedup": speedup, "predicted": predicted}
+    told = {name: each and each.to_json() for name, each in spans.items()}
+    return {"of": "try", "command": command, "setting": setting, **told}
 
 
 def tries_table(how: str, told: Sequence[Mapping[str, Any]]) -> Group:

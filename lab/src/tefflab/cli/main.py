@@ -71,6 +71,9 @@ def main() -> None:
         say(f"{error.filename or 'input or output'}: {error.strerror or error}")
         drop_output()
         code = FAILED
+    except MemoryError:
+        say("there is no memory left, or ulimit -v allows no more: give the lab more, or ask for less")
+        code = FAILED
     sys.exit(code)
 
 

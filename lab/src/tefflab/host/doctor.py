@@ -256,9 +256,12 @@ def _cpu_times() -> dict[int, tuple[float, str]]:
 
 
 def busy_cores(seconds: float) -> float:
-    """How many of the cores that we may use are busy, in `seconds`."""
+    """How many of the cores that we may use are busy, in `seconds`. Nobody knows it without /proc."""
     online = sorted(cpu_list(text(Path(f"/{_CPU}/online"))))  # in whose order psutil tells them
-    busy = dict(zip(online, psutil.cpu_percent(seconds, percpu=True), strict=False))
+    try:
+        busy = dict(zip(online, psutil.cpu_percent(seconds, percpu=True), strict=False))
+    except OSError:
+        return 0.0
     return sum(busy.get(core, 0.0) for core in os.sched_getaffinity(0)) / 100
 
 

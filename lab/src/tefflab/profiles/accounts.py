@@ -5,14 +5,16 @@ Files are read as they are: a process that crashed, or that still runs, leaves w
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tefflab.profiles.states import OUTSIDE, SAMPLE, WAITS, Process, Site, bin_of
+from tefflab.profiles.states import SAMPLE, WAITS, Process, Site, bin_of, within
 from tefflab.profiles.symbols import Place, has_line, names_of
 
 VERSION = 4
@@ -69,6 +71,7 @@ class File:
     """The header and the used blocks; `rate` is a tick's seconds, `ended` the tick at which the process was last
     seen."""
 
+    path: Path
     header: Any
     blocks: Any
     rate: float
@@ -77,7 +80,7 @@ class File:
     def names(self, field: str) -> list[str]:
         return [name.decode() for name in self.header[field]]
 
-    def path(self, module: int) -> str:
+    def module(self, module: int) -> str:
         return str(self.header["modules"][module]["path"].decode(errors="replace"))
 
     @property
@@ -99,7 +102,7 @@ class File:
     def places(self, record: Any) -> Iterator[Place]:
         """The modules and offsets of a task's function and of its site, in this order. A site without room has no
         place."""
-        path, begin = self.path(record["module"]), int(self.header["modules"][int(record["module"])]["begin"])
+        path, begin = self.module(record["module"]), int(self.header["modules"][int(record["module"])]["begin"])
         if record["function"]:
             yield path, 1 + (int(record["function"]) - begin) % 2**32
         if record["address"]:
@@ -111,28 +114,35 @@ class File:
         return next(filter(has_line, named), named[-1] if named else "elsewhere")
 
 
-def read_accounts(files: Iterable[Path]) -> tuple[list[Process], list[str]]:
-    """The processes in the order of their begin; and a sentence for each file that can't be read."""
-    found: list[tuple[Path, File]] = []
-    faults: list[str] = []
-    for file in files:
-        content = read_file(file.read_bytes())
-        if isinstance(content, str):
-            faults.append(f"{file.name}: {content}")
-        else:
-            found.append((file, content))
-    found.sort(key=lambda pair: int(pair[1].header["real_time"]))
-    names = names_of_sites(file for _, file in found)
-    return [_process(file, names) for _, file in found], faults
+@dataclass(frozen=True)
+class Accounts:
+    """The files of a run, in the order in which their processes began; and a sentence for each file that can't be
+    read."""
+
+    files: list[File]
+    faults: list[str]
+
+    @cached_property
+    def names(self) -> Mapping[Place, str]:
+        """Of all places together: for each module, a program is asked once."""
+        return names_of(place for file in self.files for record in file.records for place in file.places(record))
+
+    @property
+    def processes(self) -> list[Process]:
+        return [_process(file, self.names) for file in self.files]
 
 
-def names_of_sites(files: Iterable[File]) -> dict[Place, str]:
-    """All together: for each module, a program is asked once."""
-    return names_of(place for file in files for record in file.records for place in file.places(record))
+def read_accounts(folder: Path) -> Accounts:
+    read = {path.name: _read_file(path) for path in sorted(folder.glob("*.accounts"))}
+    files = sorted(
+        (file for file in read.values() if isinstance(file, File)), key=lambda file: file.header["real_time"]
+    )
+    return Accounts(files, [f"{name}: {fault}" for name, fault in read.items() if isinstance(fault, str)])
 
 
-def read_file(content: bytes) -> File | str:
+def _read_file(path: Path) -> File | str:
     """Or why there is none."""
+    content = path.read_bytes()
     if len(content) < HEADER.itemsize or not content.startswith(MAGIC):
         return "torn: it has no header of accounts" if content else _NO_ROOM
     header = np.frombuffer(content, HEADER, 1)[0]
@@ -148,7 +158,7 @@ def read_file(content: bytes) -> File | str:
         return "torn: its process ended before its clock was compared twice"
     rate = 1e-9 * (int(last["nanoseconds"]) - int(first["nanoseconds"])) / ticks if ticks > 0 else 1e-9
     ended = int(header["ended"]) or max(int(last["ticks"]), int(blocks["since"].max()))
-    return File(header, blocks, rate, ended)
+    return File(path, header, blocks, rate, ended)
 
 
 def _process(file: File, names: Mapping[Place, str]) -> Process:
@@ -169,7 +179,6 @@ def _process(file: File, names: Mapping[Place, str]) -> Process:
         file.name,
         tuple(threads),
         elapsed,
-        in_regions=max(_within(thread) for thread in threads),
         sites=sites,
         regions=int(file.blocks["regions"].max()),
         remarks=tuple(_remarks(file, threads, sites, elapsed)),
@@ -180,10 +189,6 @@ def _process(file: File, names: Mapping[Place, str]) -> Process:
     )
 
 
-def _within(thread: Mapping[str, float]) -> float:
-    return sum(time for state, time in thread.items() if state not in OUTSIDE)
-
-
 def _site(file: File, record: Any, kinds: Sequence[str], names: Mapping[Place, str]) -> Site:
     """Each segment of a body is longer by the collector's own part."""
     count = int(record["count"])
@@ -192,7 +197,7 @@ def _site(file: File, record: Any, kinds: Sequence[str], names: Mapping[Place, s
     for place_in, bodies in enumerate(map(int, record["lengths"])):
         if bodies:
             lengths[bin_of(file.rate * max(_middle(place_in) - own / count, 1.0))] += bodies
-    library = Path(file.path(record["runtime"])).name.partition(".so")[0]
+    library = Path(file.module(record["runtime"])).name.partition(".so")[0]
     seconds = file.rate * max(0, int(record["time"]) - own)
     name, kind = file.site_name(record, names), kinds[int(record["what"])]
     if record["partner"]:
@@ -217,11 +222,11 @@ def _remarks(file: File, threads: Sequence[Mapping[str, float]], sites: Sequence
         found.append(f"the accounts of its first thread add up to {sum(threads[0].values()) / elapsed:.0%} of its time")
     every = file.seats
     stays = (every["regions"] == every["regions"].max()) & (every["threads"] <= 1)
-    within = [_within(thread) for thread, stayed in zip(threads, stays, strict=True) if stayed]
-    whole = max(within, default=0.0) * len(within)
+    stayed = [within(thread) for thread in compress(threads, stays)]
+    whole = max(stayed, default=0.0) * len(stayed)
     sampled = any(site.kind == SAMPLE for site in sites)  # then threads come and go at any time
-    if whole > 0 and not sampled and abs(sum(within) / whole - 1) > _ADDS_UP:
-        found.append(f"the accounts of its threads add up to {sum(within) / whole:.0%} of the time of its regions")
+    if whole > 0 and not sampled and abs(sum(stayed) / whole - 1) > _ADDS_UP:
+        found.append(f"the accounts of its threads add up to {sum(stayed) / whole:.0%} of the time of its regions")
     others = sum(site.count for site in sites if site.kind == "others")
     if others > _RARE * sum(site.count for site in sites):
         found.append(f"{others} bodies are of sites for which there was no room")

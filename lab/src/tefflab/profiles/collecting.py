@@ -3,6 +3,8 @@
 The program's streams are the user's. The plain run tells the time, and the other one tells where it goes.
 """
 
+import errno
+import json
 import os
 import re
 import resource
@@ -14,20 +16,23 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 from tefflab.errors import INTERRUPTED, InputError, TeffError
 from tefflab.host.processes import answer, end
 from tefflab.host.terminal import progress, say
+from tefflab.output.quantities import duration
 from tefflab.profiles.accounts import read_accounts
 from tefflab.profiles.states import SHARED, Observed
 from tefflab.profiles.timeline import SEGMENTS, write_timeline
-from tefflab.profiles.trace_accounts import read_traces
+from tefflab.profiles.trace_accounts import ranks_of
 from tefflab.systems.building import Build
 from tefflab.systems.registry import Registry
 from tefflab.systems.setup import alone
@@ -41,6 +46,7 @@ _PERIOD = "1000"  # microseconds from sample to sample
 _SHORTEST_SAMPLED = 0.1  # seconds
 _GRACE = 2.0  # seconds in which an interrupted program may end by itself
 _PIPE = "Its input is a pipe, which only the first run could read: say --runs 1, or give a file"
+_NO_LINES = "Without addr2line, which is of binutils, a line is an offset in its module"
 _SIGNALLED = 128  # plus the signal: the exit code of a shell
 
 
@@ -58,12 +64,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Collected:
-    """The plain runs, if there were any, the collected one, and what it left; `faults` say what could not be read."""
+    """The plain runs, if there were any, the collected one, and what it left; `faults` say what could not be read.
+    If it has a timeline, nobody draws another picture."""
 
     plain: tuple[Run, ...]
     collected: Run
     observed: Observed
     faults: tuple[str, ...]
+    has_timeline: bool = False
 
     @property
     def seconds(self) -> float:
@@ -122,32 +130,52 @@ def collect(
         is_there = "/" in command[0] and Path(command[0]).exists()
         why = "it is there, but can't be executed" if is_there else "there is no program of that name"
         raise InputError(f"{command[0]} can't be started: {why}")
-    plain = [_run(command, {}, stdout)] if runs > 1 else []
-    lacks_input = bool(plain) and stat.S_ISFIFO(os.fstat(0).st_mode)
+    done: list[Run] = []
+
+    def run(how: str, variables: Mapping[str, str]) -> Run:
+        """A line says which run begins. The program may write to the same terminal, so nothing is drawn there later."""
+        last = f" ({duration(done[-1].seconds)} for the last one)" if done else ""
+        say(f"run {len(done) + 1} of {runs} of {command[0]}, {how}{last}")
+        done.append(_run(command, variables, stdout))
+        return done[-1]
+
+    plain = [run("plain", {})] if runs > 1 else []
     if plain and plain[0].interrupted:
         raise TeffError("interrupted before the program was collected", exit_code=INTERRUPTED)
+    lacks_input = bool(plain) and stat.S_ISFIFO(os.fstat(0).st_mode)
+    asks = " and asks" if sys.stdin.isatty() else ""
+    again = f": it prints{asks} again{f'. {_PIPE}' * lacks_input}" if plain else ""
     # Processes that go on in the background may add files while the folder is removed.
     with tempfile.TemporaryDirectory(prefix="teff-explain-", dir=_memory(), ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        if plain:
-            asks = " and asks" if sys.stdin.isatty() else ""
-            say(f"runs {command[0]} once more, with the collector: it prints{asks} again{f'. {_PIPE}' * lacks_input}")
         variables = _loading(library, folder) | ({"TEFF_SEGMENTS": str(SEGMENTS)} if timeline else {})
-        collected = _run(command, variables | {"TEFF_TRACE": str(folder / "trace.json")}, stdout)
-        processes, faults = read_accounts(sorted(folder.glob("*.accounts")))
+        collected = run(f"with the collector{again}", variables | {"TEFF_TRACE": str(folder / "trace.json")})
+        accounts, traces = read_accounts(folder), list(_traces(folder))
+        processes = accounts.processes
         if timeline:
-            say(write_timeline(folder, timeline))
-        if traced := read_traces(sorted(folder.glob("*.json"))):  # whose messages are MPI's, too
+            say(write_timeline(traces, accounts, timeline))
+        if traced := ranks_of(traces):  # whose messages are MPI's, too
             processes = traced + [each for each in processes if any(site.kind in SHARED for site in each.sites)]
-        if not processes and not faults and not collected.interrupted and collected.seconds > _SHORTEST_SAMPLED:
-            say(f"runs {command[0]} once more, and takes samples: no runtime that teff knows was seen")
-            collected = _run(command, variables | {"TEFF_SAMPLE": _PERIOD}, stdout)
-            processes, faults = read_accounts(sorted(folder.glob("*.accounts")))
-    while len(plain) < runs - 1 and not collected.interrupted:
-        plain.append(_run(command, {}, stdout))
-    if lacks_input and processes:
-        faults.append(_PIPE)
-    return Collected(tuple(plain), collected, Observed(tuple(processes), collected.others), tuple(faults))
+        is_unseen = not processes and not accounts.faults and not collected.interrupted
+        if is_unseen and collected.seconds > _SHORTEST_SAMPLED:
+            runs += 1
+            how = "with samples, as no runtime that teff knows was seen"
+            collected = run(how, variables | {"TEFF_SAMPLE": _PERIOD})
+            accounts = read_accounts(folder)
+            processes = accounts.processes
+    while len(done) < runs and not collected.interrupted:
+        plain.append(run("plain", {}))
+    remarks = {_PIPE: lacks_input, _NO_LINES: shutil.which("addr2line") is None}
+    faults = (*accounts.faults, *(each for each, holds in remarks.items() if holds and processes))
+    of = Observed(tuple(processes), collected.others)
+    return Collected(tuple(plain), collected, of, faults, has_timeline=timeline is not None)
+
+
+def _traces(folder: Path) -> Iterator[Mapping[str, Any]]:
+    """Of libteff's runtimes. A runtime that has not ended leaves a torn file."""
+    for file in sorted(folder.glob("*.json")):
+        with suppress(json.JSONDecodeError):
+            yield json.loads(file.read_text(encoding="utf-8"))
 
 
 def _memory() -> str | None:
@@ -198,7 +226,8 @@ def _run(command: Sequence[str], variables: Mapping[str, str], stdout: int | Non
     try:
         process = subprocess.Popen(words, stdout=stdout)
     except OSError as failure:
-        raise InputError(f"{command[0]} can't be started: {failure.strerror}") from None
+        way_out = "; the first line of a script names its shell, as #!/bin/sh" * (failure.errno == errno.ENOEXEC)
+        raise InputError(f"{command[0]} can't be started: {failure.strerror}{way_out}") from None
     try:
         code = _awaited(process)
     except KeyboardInterrupt:  # the terminal has told the program, too

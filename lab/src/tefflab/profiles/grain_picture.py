@@ -12,7 +12,7 @@ from tefflab.output.charts.sheet import WIDTH, Head, Picture, sheet
 from tefflab.output.quantities import duration, percent
 from tefflab.profiles.measured_here import ENOUGH, Curve
 from tefflab.profiles.pricing import Price
-from tefflab.profiles.states import Site, length_of
+from tefflab.profiles.states import length_of
 
 _COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#aa3377")  # of lines with much time, as of types of task
 _REST = "#8d949d"
@@ -49,13 +49,16 @@ def draw(price: Price, title: str, curves: Sequence[Curve]) -> Picture:
     across = log_axis(ends, duration, "length of a body")
     along = linear_axis(1.0, percent, "efficiency, and share of the time in bodies")
     lengths = [across.low * (across.high / across.low) ** (step / _STEPS) for step in range(_STEPS + 1)]
-    entries = [_entry(site, _COLOURS[number], site.seconds / total) for number, site in enumerate(shown)]
+    entries = []
+    for color, site in zip(_COLOURS, shown, strict=False):
+        said = f"{percent(site.seconds / total)}, median {duration(site.quantile(0.5))}"
+        entries.append(Entry({"color": color, **_BARE}, f"{site.place}, {site.title}", said))
     lines: list[Datum] = []
     for color, curve in zip(_CURVES, curves, strict=False):
         own: Datum = {"color": color, "said": curve.title}
         lines += [{"x": each, "y": curve.efficiency(each), **own} for each in lengths]
-        most = f"{percent(ENOUGH)} from {duration(curve.enough)}"
-        entries.append(Entry({"color": color, **_BARE}, curve.title, most))
+        said = f"{percent(ENOUGH)} from {duration(curve.enough)}"
+        entries.append(Entry({"color": color, **_BARE}, curve.title, said))
     plot = alt.LayerChart(
         layer=[
             layer(bars)
@@ -72,11 +75,3 @@ def draw(price: Price, title: str, curves: Sequence[Curve]) -> Picture:
     meaning = "Bars: the share of the time in bodies that bodies of this length have. "
     meaning += f"Lines: the share of the threads' time that {what} of this length keep."
     return sheet(Head(title, [meaning]), plot, legend(entries, _LEGEND, lines=False))
-
-
-def _entry(site: Site, color: str, share: float) -> Entry:
-    return Entry(
-        {"color": color, **_BARE},
-        f"{site.place}, {site.title}",
-        f"{percent(share)}, median {duration(site.quantile(0.5))}",
-    )

@@ -24,6 +24,7 @@ _ENOUGH = 0.3  # share of the collected run in regions that tells what collectin
 KEPT = 0.95  # share of the time that the advised grain leaves for bodies
 SHORTER = (0.5, 0.25)  # lengths of bodies to the present one, of which curves tell
 MOST = 64.0  # the greatest factor that was ever tried
+MUCH = 0.1  # share of the time of threads that wait: then more bodies may be worth it
 LEAST_BODIES = 4  # for each thread: then a thread finds work while others are busy
 _HIDDEN = 1e-6  # seconds of the runtime's own in a wait for tasks, before a region, and in it around a static loop
 # Seconds of a body that don't grow with its work: as a rule, at least and at most. At least, for a processor may do the
@@ -112,26 +113,18 @@ class Price:
     def seconds(self) -> dict[str, float]:
         """The threads' seconds by state within regions of the plain run. A wait is as long as in the collected run.
         The rest of the time is the cost of the number of bodies."""
-        seen: dict[str, float] = {
-            state: self.observed.seconds[state] for state in STATES if state not in (*OUTSIDE, DISPLACED)
-        }
+        seen = {state: self.observed.seconds[state] for state in STATES if state not in (*OUTSIDE, DISPLACED)}
         around = sum(map(self._around, self.observed.sites))
-        between = seen["body"] + seen["counted"] - self.work - around
-        scheduling = {state: seen[state] for state in SCHEDULING} | {"counted": max(0.0, between)}
-        scheduling |= {
-            "runtime": seen["runtime"] + self._barriers + around,
-            "dispatch": seen["dispatch"] + self._taskwaits,
-        }
-        waits = {state: time for state, time in seen.items() if state not in scheduling}
-        waits |= {"imbalance": seen["imbalance"] - self._barriers, "body": 0.0}
-        waits |= {"dependences": seen["dependences"] - self._taskwaits}
-        left = self.in_regions - self.work
-        costs, waiting = sum(scheduling.values()), sum(waits.values())
+        seen |= {"counted": max(0.0, seen["body"] + seen["counted"] - self.work - around), "body": 0.0}
+        for state, of, time in (("imbalance", "runtime", self._barriers), ("dependences", "dispatch", self._taskwaits)):
+            seen |= {state: seen[state] - time, of: seen[of] + time}
+        seen["runtime"] += around
+        left, costs = self.in_regions - self.work, sum(seen[state] for state in _COSTS)
+        waiting = sum(seen.values()) - costs
         waited = min(1.0, left / waiting) if waiting else 0.0
         cost = (left - waited * waiting) / costs if costs else 0.0
-        found = {state: waited * time for state, time in waits.items()}
-        found |= {state: cost * time for state, time in scheduling.items()}
-        return found | {"body": self.work}
+        scaled = {state: (cost if state in _COSTS else waited) * time for state, time in seen.items()}
+        return scaled | {"body": self.work}
 
     @cached_property
     def overheads(self) -> dict[Site, float]:
@@ -204,12 +197,11 @@ class Price:
         """Of SHORTER bodies, by what they cost on the curve of the dearest site's runtime, if there is one."""
         runtime = self.dearest.runtime if self.dearest else ""
         curve = next((each for each in curves if each.is_of(runtime)), None)
-        costs = (
-            {factor: curve.cost(factor * self.length) for factor in (1.0, *SHORTER)} if curve and self.length else {}
-        )
-        return [
-            self._forecast(factor, self.count * (costs[1.0] - costs[factor] / factor)) for factor in SHORTER if costs
-        ]
+        if not (curve and self.length):
+            return []
+        now = curve.cost(self.length)
+        saved = {factor: self.count * (now - curve.cost(factor * self.length) / factor) for factor in SHORTER}
+        return [self._forecast(factor, time) for factor, time in saved.items()]
 
     def _forecast(self, factor: float, saved: float) -> Forecast:
         """`saved`: the threads' seconds that the number of bodies then costs less."""
@@ -231,6 +223,14 @@ class Price:
             around = min(self.serial * self.plain, self.observed.regions * _HIDDEN) * fewer
         found = self.plain - saved * (1 + waits / ran) / self.observed.width - around
         return max(found, (self.work - fixed_part) / self.observed.cores)
+
+    @property
+    def starved(self) -> bool:
+        """Whether threads wait for work of others for longer than the advised grain would save: then more bodies gain
+        more than longer ones."""
+        waits = sum(self.seconds[state] for state in WAITING)
+        saved = self.plain - self.forecasts[-1].seconds if self.forecasts else 0.0
+        return waits > max(saved * self.observed.width, MUCH * self.in_regions)
 
     @cached_property
     def advised_factor(self) -> float:

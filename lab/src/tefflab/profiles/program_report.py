@@ -31,9 +31,9 @@ _SHORTER = {0.5: "half", 0.25: "a quarter"}
 _TIMES = {2: "Twice", 4: "Four times", 8: "Eight times"}
 _CAUSES = {  # what to do, where much time is in a state that the number of bodies does not explain
     "imbalance": "Threads have nothing left to do in {}: work is uneven{}.",
-    "dependences": "Threads wait for tasks of others in {}: more tasks have to be ready at a time.",
-    "message": "Messages take {}.",
-    "lock": "Threads wait for locks and critical sections in {}.",
+    "dependences": "Threads wait for tasks of others in {}{}.",
+    "message": "Messages take {}{}.",
+    "lock": "Threads wait for locks and critical sections in {}{}.",
 }
 
 
@@ -107,7 +107,7 @@ def _spread(site: Site) -> str:
 
 
 def _what_ran(run: Collected) -> str:
-    count, threads = len(run.observed.processes), run.observed.number_of_threads
+    count, threads = len(run.observed.processes), len(run.observed.threads)
     many = f"{count} processes, " if count > 1 else ""
     return f"{many}{threads} thread{'s' * (threads != 1)}, {duration(run.seconds)}"
 
@@ -130,17 +130,14 @@ def advice(price: Price, curves: Sequence[Curve]) -> Iterator[str]:
     time, outside = _of_whom(price.observed)
     yield f"Efficiency now: {percent(price.efficiency)} of {time} is the program's own."
     site, cost = price.dearest, price.share_of(*price.alike)
+    shares = {state: price.seconds[state] / price.in_regions for state in _CAUSES}
+    causes = [state for state, share in shares.items() if share >= _WORTH_A_SENTENCE]
+    remedies = _remedies(price) if price.starved or cost < _WORTH_ADVICE else {}
     if site and cost >= _WORTH_ADVICE:
-        yield _about(price, site)
-    for state, text in _CAUSES.items():
-        share = price.seconds.get(state, 0.0) / price.in_regions
-        if share >= _WORTH_A_SENTENCE:
-            longest = price.observed.sites[0]
-            is_loop = longest.kind in ("chunk", *SHARED) and "omp" in longest.runtime
-            remedy = ". Shorter chunks, or schedule(dynamic), even it out" if is_loop else ". More tasks even it out"
-            has_enough = cost >= _WORTH_ADVICE or price.count > MOST * price.observed.width * price.observed.regions
-            yield text.format(f"{percent(share)} of their time", "" if has_enough else remedy)
-            yield from _longest_wait(price.observed) if state == "message" else ()
+        yield _about(price, site, wants_more=any(state in remedies for state in causes))
+    for state in causes:
+        yield _CAUSES[state].format(f"{percent(shares[state])} of their time", remedies.get(state, ""))
+        yield from _longest_wait(price.observed) if state == "message" else ()
     if price.serial >= _WORTH_A_SENTENCE:
         fixed = "" if site and site.kind in SHARED and price.forecasts else ": no grain changes that"
         yield f"{percent(price.serial)} of the program's time is {outside}{fixed}."
@@ -160,6 +157,16 @@ def _of_whom(observed: Observed) -> tuple[str, str]:
     return "the threads' time in parallel regions", "outside of parallel regions"
 
 
+def _remedies(price: Price) -> dict[str, str]:
+    """What ends waits for other threads. More tasks than many do not even out work."""
+    found, longest = {"dependences": ": more tasks have to be ready at a time"}, price.observed.sites[0]
+    if price.count <= MOST * price.observed.width * price.observed.regions:
+        is_loop = longest.kind in ("chunk", *SHARED) and "omp" in longest.runtime
+        more = "Shorter chunks, or schedule(dynamic), even" if is_loop else "More tasks even"
+        found["imbalance"] = f". {more} it out"
+    return found
+
+
 def _longest_wait(observed: Observed) -> Iterator[str]:
     every = [(site.seconds, process, site) for process in observed.processes for site in process.waits]
     if every:
@@ -168,12 +175,15 @@ def _longest_wait(observed: Observed) -> Iterator[str]:
         yield f"The longest waits are those of {process.name} in {name}."
 
 
-def _about(price: Price, site: Site) -> str:
+def _about(price: Price, site: Site, *, wants_more: bool) -> str:
+    """The number of bodies, and what a coarser grain gains, unless more bodies gain more."""
     others = sum(price.share_of(each) >= _WORTH_A_LINE for each in price.alike if each is not site)
     them = f"{site.place} and {others} more line{'s' * (others > 1)} make" if others else f"{site.place} makes"
     many = f"{_counted(price.count)} {site.title} of {duration(price.length)}"
     cost = f"{percent(price.share_of(*price.alike))} of the time is {site.runtime}'s"
     begin = f"{them} {many}; {cost}."
+    if wants_more:
+        return begin
     if not price.forecasts:
         return f"{begin} Fewer would leave threads without work: the parallel region itself is short."
     best = price.forecasts[-1]
@@ -238,7 +248,7 @@ def rows(command: Sequence[str], run: Collected, curves: Sequence[Curve]) -> Ite
         "seconds": run.seconds,
         "collected_seconds": run.collected.seconds,
         "plain_runs": len(run.plain),
-        "threads": observed.number_of_threads,
+        "threads": len(observed.threads),
         "efficiency": price.efficiency,
         "serial_share": price.serial,
         "disturbed": run.disturbed,

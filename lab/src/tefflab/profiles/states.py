@@ -5,8 +5,8 @@ Collectors differ (files of accounts, traces of libteff), and all tell this. Rep
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -68,10 +68,6 @@ class Site:
         """Its bodies, as the report calls them."""
         return KINDS.get(self.kind, self.kind)
 
-    @property
-    def mean(self) -> float:
-        return self.seconds / self.count if self.count else 0.0
-
     def quantile(self, share: float) -> float:
         """Of the bodies' lengths; 0 without any."""
         total = sum(self.lengths.values())
@@ -85,19 +81,17 @@ class Site:
         ends = {name: self.quantile(share) for name, share in (("median", 0.5), ("low", 0.1), ("high", 0.9))}
         histogram = [[length_of(place), count] for place, count in sorted(self.lengths.items())]
         told = {"site": self.place, "kind": self.kind, "runtime": self.runtime, "count": self.count}
-        return told | {"seconds": self.seconds, "mean": self.mean, **ends, "lengths": histogram}
+        return told | {"seconds": self.seconds, "mean": self.seconds / max(1, self.count), **ends, "lengths": histogram}
 
 
 @dataclass(frozen=True)
 class Process:
-    """`threads`: of each its seconds by state. `elapsed` is the time that was observed, `in_regions` the part of it in
-    parallel regions, both of the first thread. `began` is when its first region did, in seconds since 1970. The first
-    thread had no core for `displaced` seconds outside of regions."""
+    """`threads`: of each its seconds by state. The first one was observed for `elapsed` seconds. It had no core for
+    `displaced` seconds outside of regions. `began` is when its first region did, in seconds since 1970."""
 
     name: str
     threads: tuple[Mapping[str, float], ...]
     elapsed: float
-    in_regions: float
     sites: tuple[Site, ...]
     regions: int = 1
     messages: Mapping[str, Any] = field(default_factory=dict)
@@ -106,6 +100,11 @@ class Process:
     began: float = 0.0
     displaced: float = 0.0
     cores: float = math.inf  # that it may use
+
+    @property
+    def in_regions(self) -> float:
+        """How long it was in parallel regions."""
+        return max(map(within, self.threads), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -120,9 +119,8 @@ class Observed:
         """Of all threads, by state. Threads wait for displaced ones as they do for running ones: this part of the waits
         is displaced, too. Threads that share a core with each other are displaced without loss."""
         found = defaultdict[str, float](float)
-        for thread in self._threads():
-            for state, time in thread.items():
-                found[state] += time
+        for state, time in (each for thread in self.threads for each in thread.items()):
+            found[state] += time
         found[DISPLACED] -= self.crowded
         others = sum(found[state] for state in (*OUTSIDE, DISPLACED, *_WAITS_FOR_THREADS))
         ran, displaced = sum(found.values()) - others, found[DISPLACED]
@@ -158,7 +156,7 @@ class Observed:
     @cached_property
     def crowded(self) -> float:
         """The seconds of all threads within parallel regions in which threads of the program itself had their cores."""
-        return max(0.0, sum(thread.get(DISPLACED, 0.0) for thread in self._threads()) - self.others)
+        return max(0.0, sum(thread.get(DISPLACED, 0.0) for thread in self.threads) - self.others)
 
     @property
     def parallel_seconds(self) -> float:
@@ -189,20 +187,25 @@ class Observed:
         recursion. A thread's part of a region is one, in a static loop or not."""
         if site.kind in SHARED:
             return "region"
-        making = [thread.get("creation", 0.0) for thread in self._threads()]
+        making = [thread.get("creation", 0.0) for thread in self.threads]
         return "recursion" if site.kind == "task" and max(making) < _BY_ONE * sum(making) else site.kind
 
-    def _threads(self) -> Iterator[Mapping[str, float]]:
-        return (thread for process in self.processes for thread in process.threads)
+    @property
+    def threads(self) -> list[Mapping[str, float]]:
+        return [thread for process in self.processes for thread in process.threads]
 
     @property
-    def number_of_threads(self) -> int:
-        return sum(1 for _ in self._threads())
+    def workers(self) -> int:
+        """The threads of the process with the most."""
+        return max(len(each.threads) for each in self.processes)
 
 
-def _joined(sites: Iterable[Site]) -> Site:
-    first, *rest = sites
-    every = [first, *rest]
-    lengths: Counter[int] = sum((Counter(each.lengths) for each in every), Counter())
-    count, seconds = sum(each.count for each in every), sum(each.seconds for each in every)
-    return Site(first.place, first.kind, first.runtime, count, seconds, lengths)
+def within(thread: Mapping[str, float]) -> float:
+    """A thread's seconds in parallel regions."""
+    return sum(time for state, time in thread.items() if state not in OUTSIDE)
+
+
+def _joined(sites: Sequence[Site]) -> Site:
+    lengths: Counter[int] = sum((Counter(each.lengths) for each in sites), Counter())
+    count, seconds = sum(each.count for each in sites), sum(each.seconds for each in sites)
+    return replace(sites[0], count=count, seconds=seconds, lengths=lengths)

@@ -46,7 +46,6 @@ def names_of(places: Iterable[Place]) -> dict[Place, str]:
             told = ask_addr2line(module, [offset - 1 for offset in offsets])
         except TeffError:  # without binutils, or of no program that they read, an offset must do
             told = [[] for _ in offsets]
-        has_symbols = None
         for offset, every_frame in zip(offsets, told, strict=True):
             frames = [each for each in every_frame if _STANDARD not in each[1]] or every_frame  # as a std::function's
             # A call in line has the line of its own code. Clang's construct stands in line in a function of its name.
@@ -58,8 +57,7 @@ def names_of(places: Iterable[Place]) -> dict[Place, str]:
             elif line := _LINE.search(where):
                 name = line[1]
             elif function != UNKNOWN:  # without a table of symbols, the name is of any exported function before it
-                has_symbols = _has_symbols(module) if has_symbols is None else has_symbols
-                name = f"{base_name(function)}()" if has_symbols else name
+                name = f"{base_name(function)}()" if _has_symbols(module) else name
             found[module, offset] = name
     return found
 
@@ -123,6 +121,7 @@ def base_name(function: str) -> str:
     return name.partition(".")[0].replace("operator_call", "operator()") or function
 
 
+@cache
 def _has_symbols(module: str) -> bool:
     return ".symtab" in _run("readelf", "-SW", module)
 

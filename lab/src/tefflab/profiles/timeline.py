@@ -1,35 +1,29 @@
 """The last segments of each thread of a collected run as a timeline in the Trace Event Format, for ui.perfetto.dev."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tefflab.profiles.accounts import File, names_of_sites, read_file
+from tefflab.profiles.accounts import Accounts, File
 from tefflab.profiles.states import OUTSIDE, STATES
 from tefflab.whole_files import write_whole
 
 SEGMENT = np.dtype([("until", "<u8"), ("address", "<u8"), ("function", "<u4"), ("what", "<u2"), ("did", "<u2")])
+_SITE = ["address", "function", "what"]  # as segments name it
 SEGMENTS = 1 << 16  # of a thread, the last ones: 1.5 MiB
 TIMELINE = ".json"  # the end of the name of such a file
 _IN_BODIES = ("body", "counted")
 
 
-def write_timeline(folder: Path, to: Path) -> str:
-    """Of what a collected run has left in the folder: the traces of libteff's workers, or else segments. Says
+def write_timeline(traces: Sequence[Mapping[str, Any]], accounts: Accounts, to: Path) -> str:
+    """Of what a collected run has left: the traces of libteff's workers, or else the segments beside the accounts. Says
     how that went."""
-    events: list[Any] = []
-    for trace in sorted(folder.glob("*.json")):
-        with suppress(json.JSONDecodeError):  # of a runtime that has not ended
-            events += json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
-    every = {path: read_file(path.read_bytes()) for path in sorted(folder.glob("*.accounts"))}
-    kept = {path: file for path, file in every.items() if isinstance(file, File)}
-    names = names_of_sites(kept.values())
-    for path, file in () if events else kept.items():
-        events += _events(path, file, {_key(each): file.site_name(each, names) for each in file.records})
+    events = [event for trace in traces for event in trace["traceEvents"]]
+    for file in () if events else accounts.files:
+        events += _events(file, {each[_SITE].item(): file.site_name(each, accounts.names) for each in file.records})
     if not events:
         return f"{to} is not written: no runtime said when its tasks began and ended"
     try:
@@ -39,7 +33,7 @@ def write_timeline(folder: Path, to: Path) -> str:
     return f"wrote {to}, for ui.perfetto.dev"
 
 
-def _events(path: Path, file: File, sites: Mapping[Any, str]) -> Iterator[dict[str, Any]]:
+def _events(file: File, sites: Mapping[Any, str]) -> Iterator[dict[str, Any]]:
     """Times are in microseconds of the machine's monotonic clock, which processes share."""
     process, states = int(file.header["process"]), file.names("states")
     yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": file.name}}
@@ -47,18 +41,13 @@ def _events(path: Path, file: File, sites: Mapping[Any, str]) -> Iterator[dict[s
     for block in file.seats:
         of = {"pid": process, "tid": int(block["thread"])}
         before = 0
-        for until, *site, did in _last_segments(path, block):
+        for until, *site, did in _last_segments(file.path, block):
             state = states[did]
             if before and state not in OUTSIDE:
                 name = sites.get(tuple(site), STATES[state]) if state in _IN_BODIES else STATES[state]
                 at = {"ts": began + 1e6 * file.rate * (before - first), "dur": 1e6 * file.rate * (until - before)}
                 yield {"ph": "X", "name": name, "cat": state, **at, **of}
             before = until
-
-
-def _key(record: Any) -> tuple[int, ...]:
-    """Of a site, as segments name it."""
-    return int(record["address"]), int(record["function"]), int(record["what"])
 
 
 def _last_segments(path: Path, block: Any) -> Iterable[tuple[int, ...]]:

@@ -1,27 +1,37 @@
 """The states, sites and messages of each rank, from the trace of a program with libteff (`TEFF_TRACE`).
 
-A worker's time belongs to the innermost slice of its track. If a worker is idle, the other workers' slices say why. The
-communicators themselves count messages, even if the trace has lost events.
+A trace becomes stretches of each thread: the body that it ran, or what it did besides. A worker's time belongs to the
+innermost slice of its track. If a worker is idle, the other workers' slices say why. The communicators themselves count
+messages, even if the trace has lost events.
 """
 
 import json
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import numpy as np
 from rich.table import Table
 
 from tefflab.errors import InputError
 from tefflab.host.terminal import titled_table
 from tefflab.output.quantities import digits, rate
-from tefflab.profiles.states import DISPLACED, Process, Site, bin_of
-from tefflab.profiles.task_trace import LOOP, Covered, Interval, Stretch, Traced, read_processes, stretches
+from tefflab.profiles.states import DISPLACED, HANDLER, Process, Site, bin_of
 
+Span = tuple[float, float]  # began, ended
+Slice = tuple[float, float, str, str]  # began, ended, category, name
+
+_REQUEST = "request"  # the category of a message, or of a sum over ranks, that a task has begun
+_LOOP = "loop"  # the category of a loop that the library cuts into chunks
+_OWN = 0.9  # share of a core: other programs have a part of it if the thread has less
+_BODIES = ("task", _LOOP, HANDLER)  # categories of slices that are the program's own work
 RUNTIME = "libteff"
 PATHS = {"own": "to itself", "near": "by shared memory", "far": "by the network"}
 _MAKING, _SENDING = "run", "send"  # categories of slices
@@ -38,25 +48,141 @@ _IDLE = ("searching", "parked")
 _AROUND = ("serial", DISPLACED, "task_not_made", "message")  # reasons why a worker is idle; the first one counts
 _PAUSE = 1e-3  # seconds: without any body for so long, the program does something else
 _DISTURBED = 10  # usual lengths: a stretch so long contains a pause if other programs use the core
+_LAMBDA = re.compile(r"\(lambda at (?:.*/)?([^/]+:\d+):\d+\)")
 _SENT = ("sent", "bytes", "packets", "large", "large_bytes")
 _MOST_COLUMNS = 8  # of ranks: of more, the table has the sum only
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """From `began` to `ended` [s] the worker's innermost slice was this one; without a category there was none."""
+
+    began: float
+    ended: float
+    category: str
+    name: str
+    is_first: bool  # of its slice, which goes on after a slice within it
+
+    @property
+    def is_body(self) -> bool:
+        return self.category in _BODIES
+
+    @property
+    def seconds(self) -> float:
+        return self.ended - self.began
+
+    @property
+    def span(self) -> Span:
+        return self.began, self.ended
+
+
+@dataclass
+class Traced:
+    """What the events of a process say. Times are in seconds, and threads go by their `tid`."""
+
+    rank: str = ""  # `rank 3`; empty without ranks
+    slices: defaultdict[int, list[Slice]] = field(default_factory=lambda: defaultdict(list))
+    incomplete: set[int] = field(default_factory=set)  # threads of which events were lost
+    shared: set[int] = field(default_factory=set)  # threads of whose core other programs had a part for a while
+    requests: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    messages: list[Mapping[str, Any]] = field(default_factory=list)  # counts, of each communicator
+
+    @property
+    def under_way(self) -> list[Span]:
+        """When each request was."""
+        return [(min(times), max(times)) for times in self.requests.values()]
+
+
+def read_processes(events: Iterable[Mapping[str, Any]]) -> dict[int, Traced]:
+    """By `pid`."""
+    found: defaultdict[int, Traced] = defaultdict(Traced)
+    for event in events:
+        process, thread = found[event["pid"]], event.get("tid", 0)
+        match event["ph"], event.get("name"):
+            case "X", str(name):
+                began = 1e-6 * event["ts"]
+                ended = began + 1e-6 * event["dur"]
+                process.slices[thread].append((began, ended, event.get("cat", ""), _short(name)))
+            case (("b" | "e"), _) if event["cat"] == _REQUEST:
+                process.requests[event["id"]].append(1e-6 * event["ts"])
+            case "C", _ if event.get("cat") == "capacity" and event["args"]["capacity"] < _OWN:
+                process.shared.add(thread)
+            case "M", "thread_name":
+                process.slices[thread] += []  # also one without a slice
+            case "M", "lost_events":
+                process.incomplete.add(thread)
+            case "M", "rank":
+                process.rank = f"rank {event['args']['rank']}"
+            case "M", "messages":
+                process.messages.append(event["args"])
+    return {pid: found[pid] for pid in sorted(found)}
+
+
+@cache
+def _short(name: str) -> str:
+    """The line of a lambda that has no name, if the compiler told it: Clang does."""
+    line = _LAMBDA.fullmatch(name)
+    return line[1] if line else name
+
+
+class Covered:
+    """The time that intervals cover together, as `parts` that do not touch each other."""
+
+    def __init__(self, intervals: Iterable[Span]) -> None:
+        self.parts: list[Span] = []
+        for began, ended in sorted(intervals):
+            if self.parts and began <= self.parts[-1][1]:
+                began, ended = self.parts[-1][0], max(self.parts.pop()[1], ended)
+            self.parts.append((began, ended))
+        self._ends = [end for part in self.parts for end in part]
+        self._covered = np.cumsum([length for began, ended in self.parts for length in (0.0, ended - began)])
+
+    def within(self, spans: Sequence[Span]) -> list[float]:
+        """How much of each is covered [s]."""
+        if not self.parts or not spans:
+            return [0.0] * len(spans)
+        until = np.interp(spans, self._ends, self._covered)
+        return [float(ended - began) for began, ended in until]
+
+    def gaps(self, began: float, ended: float) -> Iterator[Span]:
+        """Between the parts, within [began, ended]."""
+        ends = [began, *(min(max(began, end), ended) for end in self._ends), ended]
+        return zip(ends[::2], ends[1::2], strict=True)
+
+
+def stretches(slices: Iterable[Slice], first: float, last: float) -> list[Stretch]:
+    """Slices nest; the innermost one counts. Stretches are cut to [first, last]."""
+    found: list[Stretch] = []
+    around, is_new = [(first, math.inf, "", "")], [False]  # the innermost slice last; whether it has no stretch yet
+    at = first
+    for each in (*sorted(slices, key=lambda each: (each[0], -each[1])), (last, last, "", "")):
+        while True:
+            _, until, category, name = around[-1]
+            if (time := min(until, each[0], last)) > at:
+                found.append(Stretch(at, time, category, name, is_new[-1]))
+                is_new[-1], at = False, time
+            if until > each[0]:
+                break
+            del around[-1], is_new[-1]
+        around.append(each)
+        is_new.append(each[0] >= first)
+    return found
+
 
 _Tracks = Sequence[Sequence[Stretch]]
 
 
-def read_traces(files: Iterable[Path]) -> list[Process]:
+def ranks_of(traces: Iterable[Mapping[str, Any]]) -> list[Process]:
     """The ranks of a job in their order, or processes without ranks: traces of one rank are added up."""
     ranks: dict[int, list[Process]] = {}
-    for file in files:
-        with suppress(json.JSONDecodeError):  # of a runtime that has not ended
-            for pid, process in read_trace(file).items():
-                ranks.setdefault(pid, []).append(process)
+    for trace in traces:
+        for pid, process in _processes(trace).items():
+            ranks.setdefault(pid, []).append(process)
     return [_added(ranks[pid]) for pid in sorted(ranks)]
 
 
-def read_trace(file: Path) -> dict[int, Process]:
-    """By number. ValueError and the like if the file is no trace."""
-    trace = json.loads(file.read_text(encoding="utf-8"))
+def _processes(trace: Mapping[str, Any]) -> dict[int, Process]:
+    """By number. KeyError and the like if it is no trace."""
     lost = int(trace.get("otherData", {}).get("lost_events", 0))
     remark = (
         f"{lost} events were lost: all times are those after them (TEFF_TRACE_EVENTS sets how many a worker keeps); "
@@ -76,7 +202,7 @@ def read_whole_trace(file: Path) -> list[Process]:
     """InputError if the file is no trace, or has no task."""
     way_out = "a program of libteff's writes one if TEFF_TRACE names the file"
     try:
-        found = list(read_trace(file).values())
+        found = list(_processes(json.loads(file.read_text(encoding="utf-8"))).values())
     except OSError as failure:
         raise InputError(f"{file}: no trace can be read: {failure.strerror}; {way_out}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -92,9 +218,10 @@ def _added(parts: Sequence[Process]) -> Process:
         return first
     return replace(
         first,
-        threads=tuple(thread for each in parts for thread in each.threads),
+        threads=tuple(
+            sum(map(Counter, same), Counter[str]()) for same in zip_longest(*(each.threads for each in parts))
+        ),
         elapsed=sum(each.elapsed for each in parts),
-        in_regions=sum(each.in_regions for each in parts),
         sites=tuple(site for each in parts for site in each.sites),
         messages=_all([each.messages for each in parts]),
         remarks=tuple(dict.fromkeys(remark for each in parts for remark in each.remarks)),
@@ -126,7 +253,7 @@ def _calm(each: Stretch, usual: Mapping[tuple[str, str], float]) -> Iterator[Str
         yield Stretch(each.began + length, each.ended, DISPLACED, "", is_first=True)
 
 
-def _without_bodies(processes: Iterable[Traced], tracks: Sequence[_Tracks]) -> tuple[list[Interval], list[Interval]]:
+def _without_bodies(processes: Iterable[Traced], tracks: Sequence[_Tracks]) -> tuple[list[Span], list[Span]]:
     """The long times in which no process ran a body or had a message under way. In the first ones the program did
     something else. In the second ones other programs had the cores of the bodies."""
     every = [each for own in tracks for track in own for each in track]
@@ -135,14 +262,14 @@ def _without_bodies(processes: Iterable[Traced], tracks: Sequence[_Tracks]) -> t
     busy = [each.span for each in every if each.is_body or each.category == _SENDING]
     gaps = Covered([*busy, *requests]).gaps(first, last)
     pauses = Covered(each.span for each in every if each.category == DISPLACED)
-    serial, stopped = list[Interval](), list[Interval]()
+    serial, stopped = list[Span](), list[Span]()
     for gap in (each for each in gaps if each[1] - each[0] >= _PAUSE):
         (stopped if 2 * pauses.within([gap])[0] > gap[1] - gap[0] else serial).append(gap)
     return serial, stopped
 
 
 def _process(
-    traced: Traced, tracks: _Tracks, serial: list[Interval], stopped: list[Interval], remarks: tuple[str, ...]
+    traced: Traced, tracks: _Tracks, serial: list[Span], stopped: list[Span], remarks: tuple[str, ...]
 ) -> Process:
     every = [each for own in tracks for each in own]
     making = [each.span for each in every if each.category == _MAKING]
@@ -150,20 +277,19 @@ def _process(
     threads = tuple(_states(own, [*around, Covered([*serial, *stopped, *making, *traced.under_way])]) for own in tracks)
     seconds = defaultdict[tuple[str, str], float](float)
     lengths = defaultdict[tuple[str, str], Counter[int]](Counter)
-    loops = {each.name for each in every if each.category == LOOP}  # on other workers their chunks are tasks
+    loops = {each.name for each in every if each.category == _LOOP}  # on other workers their chunks are tasks
     for each in (one for one in every if one.is_body):
-        bodies = each.name, LOOP if each.name in loops else each.category
+        bodies = each.name, _LOOP if each.name in loops else each.category
         seconds[bodies] += each.seconds
         if each.is_first:
             lengths[bodies][bin_of(each.seconds)] += 1
     sites = tuple(Site(*bodies, RUNTIME, own.total(), seconds[bodies], own) for bodies, own in lengths.items())
     elapsed = max((own[-1].ended - own[0].began for own in tracks if own), default=0.0)
-    in_regions = max((sum(own.values()) - own.get("serial", 0.0) for own in threads), default=0.0)
     name = traced.rank or "process"
     if not (making or traced.rank) and any(site.kind == "task" for site in sites):
         remarks += ("what makes its tasks is not in the trace: wrap that part in rt.run([&] { ... })",)
     messages = _messages(traced.messages)
-    return Process(name, threads, elapsed, in_regions, sites, messages=messages, remarks=remarks)
+    return Process(name, threads, elapsed, sites, messages=messages, remarks=remarks)
 
 
 def _states(own: Sequence[Stretch], around: Sequence[Covered]) -> Mapping[str, float]:

@@ -2,6 +2,7 @@
 
 import io
 import re
+import resource
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC
@@ -13,6 +14,7 @@ import altair as alt
 import pypdf
 import vl_convert
 
+from tefflab.errors import TeffError
 from tefflab.output.charts.looks import PAPER
 from tefflab.records.run import Sitting
 from tefflab.whole_files import write_whole
@@ -24,6 +26,7 @@ INK, SOFT, RULE, HAIR = "#1b1f24", "#5a6370", "#c9ced6", "#e9ecef"
 PALE = "#b9c0c9"  # of curves that are there and not told by name
 _LETTER = 0.54  # of a size: the usual width of a letter, also where a viewer has none of the fonts
 _PNG_SCALE = 2.0
+_ADDRESSES = 70_000_000 * 1024  # bytes of them that V8 reserves, and the lab's
 
 _CONFIG = alt.Config(
     aria=False,
@@ -77,6 +80,11 @@ class Picture:
 
     @cached_property
     def svg(self) -> str:
+        """TeffError where V8, which draws it, would find too few addresses, and end the lab."""
+        allowed, least = resource.getrlimit(resource.RLIMIT_AS)[0], _ADDRESSES // 1024
+        if allowed != resource.RLIM_INFINITY and allowed < _ADDRESSES:
+            way_out = f"type ulimit -S -v {least} first"
+            raise TeffError(f"ulimit -v is {allowed // 1024}, and pictures need {least}: {way_out}")
         return vl_convert.vegalite_to_svg(self.chart.to_dict(validate=False), allowed_base_urls=[])
 
 
