@@ -236,17 +236,18 @@ void* pages(std::size_t size) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-void forget_file() {
+// In a child of fork: the file is the parent's.
+static void begin_in_child() {
   file = nullptr;
   next_block = end_of_blocks = nullptr;
   tried = false;
   started = ticks();
+  pthread_mutex_unlock(&lock);
 }
 
 [[gnu::constructor]] static void on_load() {
   prepare();
-  pthread_atfork([] { pthread_mutex_lock(&lock); }, [] { pthread_mutex_unlock(&lock); },
-                 [] { pthread_mutex_unlock(&lock); });
+  pthread_atfork([] { pthread_mutex_lock(&lock); }, [] { pthread_mutex_unlock(&lock); }, begin_in_child);
 }
 [[gnu::destructor]] static void on_exit() {
   if (file == nullptr) return;

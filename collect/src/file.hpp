@@ -34,8 +34,7 @@ std::span<segment> open_segments(std::uint32_t seat);  // a file; empty if nobod
 std::uint32_t find_module(const void* address);  // module_of(), with the lock; 0 without a file
 header* head();                                  // null before open_file()
 module describe_module(const void* address);     // may change errno; without an address: "no module"
-void note_clock();   // a pair of ticks and nanoseconds, once a millisecond at most
-void forget_file();  // in a child of fork: it is the parent's
+void note_clock();  // a pair of ticks and nanoseconds, once a millisecond at most
 
 // Reads the begin of a file into zeroed memory, up to its last byte; false if there is none. By system calls
 // that are no points of cancellation, and that no sanitizer stands before.

@@ -38,8 +38,8 @@ constexpr unsigned rounds_between_scans = 8;
 struct sampled {
   std::atomic<std::uintptr_t> answer{0};  // where a running thread is: by the handler in that thread
   int thread = 0;                         // 0: the entry is free
-  seat* place = nullptr;
-  std::uint64_t asked = 0;  // in ticks; 0 if it was not asked, or has answered
+  seat* place = nullptr;                  // also if the file could not grow
+  std::uint64_t asked = 0;                // in ticks; 0 if it was not asked, or has answered
   bool is_deaf = false;
 };
 
@@ -157,6 +157,7 @@ void take_answer(sampled& one, std::uintptr_t address) {
 
 void forget(sampled& one) {
   vacate(*one.place, ticks());
+  one.place = nullptr;
   one.thread = 0;
 }
 
@@ -192,10 +193,9 @@ void meet(int thread) {
   if (free == nullptr && all->used < most_threads) free = &all->threads[all->used++];
   if (free == nullptr) return;
   new (free) sampled;
-  free->place = seat_of(static_cast<std::uint32_t>(thread));
-  if (free->place == nullptr) return;
-  free->place->take_part();
   free->thread = thread;
+  free->place = seat_of(static_cast<std::uint32_t>(thread));
+  if (free->place != nullptr) free->place->take_part();
 }
 
 void look_for_threads(int folder) {
@@ -259,7 +259,7 @@ void* watch(void*) {
       grows = all->used != before;
     }
     for (std::size_t i = 0; i < all->used && folder >= 0; ++i) {
-      if (all->threads[i].thread != 0) look_at(all->threads[i], folder, scans);
+      if (all->threads[i].place != nullptr) look_at(all->threads[i], folder, scans);
     }
     close(folder);
     note_clock();

@@ -64,7 +64,7 @@ bool seat::arrive(std::uint32_t thread) {
     block* taken = take_block();
     if (taken == nullptr) return false;
     use(*taken);
-    accounts_->seat = ++head()->seats;
+    accounts_->seat = 1 + std::atomic_ref(head()->seats).fetch_add(1, std::memory_order_relaxed);
     if (!only_samples) noted_ = open_segments(accounts_->seat);
     accounts_->since = free_since_ = head()->started;
     label(thread == head()->process ? state::serial : state::absent);

@@ -22,7 +22,6 @@ constinit std::atomic<std::uint64_t> longest_unasked{~std::uint64_t{0}}, shortes
 namespace {
 
 std::atomic<seat*> all_seats{nullptr};
-std::atomic<std::uint32_t> number_of_seats{0};
 std::atomic<std::uint64_t> rate{0};           // ticks in 2^10 nanoseconds
 seat* vacant;                                 // guarded by `growing`
 constinit thread_local bool refused = false;  // a seat
@@ -36,9 +35,8 @@ seat* new_seat(std::uint32_t thread) {
   if (memory == nullptr) return nullptr;
   auto* made = new (memory) seat;
   if (!made->arrive(thread)) return nullptr;
-  made->next = all_seats.load(std::memory_order_relaxed);   // only threads that hold `growing` store to it
-  all_seats.store(made, std::memory_order_release);         // pairs with first_seat()
-  number_of_seats.fetch_add(1, std::memory_order_relaxed);  // the number alone is used
+  made->next = all_seats.load(std::memory_order_relaxed);  // only threads that hold `growing` store to it
+  all_seats.store(made, std::memory_order_release);        // pairs with first_seat()
   return made;
 }
 
@@ -98,11 +96,9 @@ void begin_in_child() {
     new (&one->lock) std::mutex;
   }
   all_seats.store(nullptr, std::memory_order_relaxed);
-  number_of_seats.store(0, std::memory_order_relaxed);
   vacant = nullptr;
   me = nullptr;
   refused = false;
-  forget_file();
 }
 
 // The thread that ends the process has a last segment, which may be long.
@@ -172,9 +168,10 @@ void vacate(seat& left, std::uint64_t now) {
   vacant = &left;
 }
 
-// Relaxed: the number alone is used.
 bool is_long(std::uint64_t wait) {
-  return wait > 1000 * std::uint64_t{number_of_seats.load(std::memory_order_relaxed)};
+  // Relaxed: the number alone is used. In a child of fork there is one thread.
+  const auto seats = head() == nullptr ? 1 : std::atomic_ref(head()->seats).load(std::memory_order_relaxed);
+  return wait > std::uint64_t{1000} * seats;
 }
 
 }  // namespace teff::collect

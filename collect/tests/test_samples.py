@@ -63,6 +63,11 @@ def test_many_threads_are_all_seen(pool: Path, tmp_path: Path) -> None:
     assert accounts.header["lost_threads"] == 0
 
 
+def test_a_thread_without_space_is_lost_once(pool: Path, tmp_path: Path) -> None:
+    _, [accounts], _ = sampled(tmp_path / "out", "prlimit", f"--fsize={1 << 17}", pool, "condition", "9")
+    assert (len(accounts.seats), accounts.header["lost_threads"]) == (4, 6)
+
+
 def test_a_program_s_own_signals_stay_its_own(pool: Path, tmp_path: Path) -> None:
     _, [accounts], said = sampled(tmp_path / "signals", pool, "signals")
     assert said == ""

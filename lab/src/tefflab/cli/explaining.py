@@ -173,20 +173,16 @@ def advise_app(asked: Asked, app: Launch, systems: Sequence[str], tasks: int | N
     tried = search({now, advised}, quickest) if runs else {}
     told = []
     for each, took in sorted(tried.items()):
+        quickest_of = Interval(took, 0.0, math.inf)  # the quickest of a few runs has no interval
+        speedup = replace(quickest_of, value=tried[now] / took) if each != now else None
         predicted = price.forecast(now / each).speedup if price.observed.workers <= each < now else None
-        speedup = _unsure(tried[now] / took) if each != now else None
         command = f"{program.id} {' '.join(words(each))}"
-        told.append(told_try(command, f"-tasks {each}", _unsure(took), speedup, predicted))
+        told.append(told_try(command, f"-tasks {each}", quickest_of, speedup, predicted))
     if told:
         tell(asked.as_json, lambda: told, lambda: tries_table("tried", told))
     if not asked.as_json:
         best = min(tried, key=lambda each: tried[each], default=advised)
         output().print(Text(f"Choose -tasks {best} (now {now}).", "bold"))
-
-
-def _unsure(value: float) -> Interval:
-    """The quickest of a few runs has no interval."""
-    return Interval(value, 0.0, math.inf)
 
 
 def advised_setting(price: Price, now: int) -> int:
