@@ -35,6 +35,7 @@ void begin_between(seat& thread, const incoming_call& call) {
   }
   body->own = body->segments = 0;
   body->address = call.caller;
+  thread.note_open();
   thread.enter(state::body);
 }
 

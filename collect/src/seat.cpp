@@ -22,6 +22,10 @@ constexpr std::uint32_t most_parts = 32;  // blocks of a seat
 // `outer`.
 std::atomic<activation*> common{nullptr};
 
+// Ticks without a core of all threads that other threads may have waited for. Relaxed: the number alone is
+// used, and a thread adds to it before it ends the wait of another one by anything that synchronizes.
+std::atomic<std::uint64_t> displaced_anywhere{0};
+
 activation* new_batch() {
   const growing held;
   auto* made = static_cast<activation*>(pages(batch * sizeof(activation)));
@@ -36,6 +40,10 @@ std::uint32_t low_half(const void* function) {
 // Rather than waits for other threads, or is outside.
 bool works(state now) {
   return (state::body <= now && now <= state::dispatch) || now == state::runtime || now == state::start;
+}
+
+bool waits_for_thread(state now) {
+  return (state::imbalance <= now && now <= state::dependences) || now == state::lock;
 }
 
 bool waits_for_task(state now) {
@@ -70,7 +78,7 @@ bool seat::arrive(std::uint32_t thread) {
     label(thread == head()->process ? state::serial : state::absent);
   }
   accounts_->thread = thread;
-  if (!only_samples) note_displaced(0);
+  if (!only_samples) note_displaced(0, 0);
   ++accounts_->threads;
   enter(state::serial);
   is_new_ = true;
@@ -78,13 +86,23 @@ bool seat::arrive(std::uint32_t thread) {
 }
 
 // The part of the segment that ends in which the thread had no core. The time is taken for that of this
-// segment: a displaced thread is without its core for longer than a short segment lasts.
-std::uint64_t seat::note_displaced(std::uint64_t length) {
-  const auto now = nanoseconds_without_core(), before = std::exchange(without_core_, now);
-  if (now <= before) return 0;
-  if (doing() == state::serial && accounts_->thread == head()->process) head()->displaced += now - before;
-  if (!works(doing())) return 0;
-  const auto part = std::min(length, ticks_of(now - before));
+// segment: a displaced thread is without its core for longer than a short segment lasts. A thread that waits
+// needs no core until its wait ends. Then it may be late, which a segment behind the wait tells.
+std::uint64_t seat::note_displaced(std::uint64_t length, std::uint64_t now) {
+  const auto told = nanoseconds_without_core(), before = std::exchange(without_core_, told);
+  const auto nanoseconds_lost = told - std::min(told, before);
+  if (doing() == state::serial && accounts_->thread == head()->process) head()->displaced += nanoseconds_lost;
+  auto lost = ticks_of(nanoseconds_lost);
+  const bool may_be_late = doing() == state::runtime || doing() == state::task_not_begun;
+  if (may_be_late && late_since_ == since()) lost += late_;
+  late_ = lost;
+  late_since_ = now;
+  lost = std::min(length, lost);
+  const auto part = may_be_late || works(doing()) ? lost : 0;
+  const auto anywhere = displaced_anywhere.load(std::memory_order_relaxed);
+  if (waits_for_thread(doing())) accounts_->delayed += std::min(length - part, anywhere - seen_);
+  if (lost != 0) displaced_anywhere.fetch_add(lost, std::memory_order_relaxed);
+  seen_ = anywhere + lost;
   accounts_->times[static_cast<std::size_t>(state::displaced)] += part;
   return part;
 }
@@ -114,10 +132,18 @@ void seat::take_part() {
   is_new_ = false;
 }
 
+void seat::note_open() {
+  if (current->outer != nullptr) return;
+  find(current->address, current->what, nullptr);
+  accounts_->open_what = static_cast<std::uint32_t>(current->what);
+  accounts_->open = reinterpret_cast<std::uint64_t>(current->address);
+}
+
 void seat::leave_body(bool accounts) {
   activation& ended = *current;
   if (accounts) account(ended);
   current = ended.outer;
+  if (current == nullptr) accounts_->open = 0;
   give(ended);
 }
 
@@ -136,6 +162,7 @@ void seat::retire(std::uint64_t now) {
   free_since_ = since();
   current = nullptr;
   led = nullptr;
+  accounts_->open = 0;
 }
 
 void seat::use(block& accounts) {
@@ -242,6 +269,12 @@ void seat::end_wait(state next, std::uint64_t now, std::uint64_t last_end) {
     enter(state::imbalance, std::min(last_end, now));
   }
   enter(next, now);
+}
+
+void seat::waited_for_start(std::uint64_t until, std::uint64_t now) {
+  if (doing() != state::imbalance || until <= since()) return;
+  label(state::start);
+  enter(state::imbalance, std::min(until, now));
 }
 
 void seat::end_wait(state next) {

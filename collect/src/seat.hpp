@@ -63,7 +63,7 @@ class seat {
     auto length = now - accounts_->since;
     // Relaxed: the number alone is used.
     if (length > longest_unasked.load(std::memory_order_relaxed) && me == this)
-      length -= note_displaced(length);
+      length -= note_displaced(length, now);
     accounts_->times[accounts_->now] += length;
     if (!noted_.empty()) note_segment(now);
     if (doing() == state::body && current != nullptr) {
@@ -88,6 +88,8 @@ class seat {
   // The thread ends a wait that no task ended. `last_end` is last_end_anywhere(), or 0.
   void end_wait(state next, std::uint64_t now, std::uint64_t last_end);
   void end_wait(state next);
+  // Before that: the threads that a barrier waited for were made `until` then.
+  void waited_for_start(std::uint64_t until, std::uint64_t now);
 
   // A region's body, or a part of the current body, which is the current one until it ends. Null without
   // memory.
@@ -113,6 +115,8 @@ class seat {
   // A worker's first segment begins when its region did: its thread was made for that.
   void begin_worker(std::uint64_t region_began);
   void take_part();  // in a region, from now on or for as long as it lives
+  // The current body, if no other one is around it: a process that ends within leaves no other word of it.
+  void note_open();
   // Ends the bodies that the thread is in, up to the one that its region began in.
   void end_bodies(activation* outer);
   void end_worker(std::uint64_t now, std::uint64_t last_end);  // callers hold `lock`
@@ -134,7 +138,7 @@ class seat {
   site& find(const void* address, kind what, const void* function);
   site* meet(const void* address, kind what, std::uint32_t function);
   bool skips(const void* address, kind what, const void* function);
-  std::uint64_t note_displaced(std::uint64_t length);
+  std::uint64_t note_displaced(std::uint64_t length, std::uint64_t now);
   void note_segment(std::uint64_t now);
   void split_wait(const activation& task, std::uint64_t now);
 
@@ -143,6 +147,9 @@ class seat {
   bool is_new_ = true;              // the thread has been in no region
   std::uint64_t free_since_ = 0;    // when the thread before left
   std::uint64_t without_core_ = 0;  // nanoseconds of the thread, as it last asked
+  std::uint64_t late_ = 0;          // ticks without a core in the last long segment,
+  std::uint64_t late_since_ = 0;    // which ended then
+  std::uint64_t seen_ = 0;          // of `displaced_anywhere`
   activation* free_ = nullptr;
   std::size_t given_ = 0;
   site* others_ = nullptr;

@@ -14,7 +14,7 @@ SEGMENT = np.dtype([("until", "u8"), ("address", "u8"), ("function", "u4"), ("wh
 BLOCK = np.dtype(
     [(name, "u4") for name in ("seat", "part", "thread", "threads", "now", "sites_used")]
     + [("since", "u8"), ("regions", "u8"), ("times", "u8", 16), ("segments_noted", "u8")]
-    + [("reserved", "u8", 10), ("sites", SITE, 12)]
+    + [("open", "u8"), ("delayed", "u8"), ("open_what", "u4"), ("reserved", "u4", 15), ("sites", SITE, 12)]
 )
 MODULE = np.dtype([("begin", "u8"), ("end", "u8"), ("path", "S496")])
 MOMENT = np.dtype([("ticks", "u8"), ("nanoseconds", "u8")])

@@ -60,7 +60,10 @@ BLOCK = np.dtype(
         ("regions", "<u8"),
         ("times", "<u8", 16),
         ("segments_noted", "<u8"),
-        ("reserved", "<u8", 10),
+        ("open", "<u8"),
+        ("delayed", "<u8"),
+        ("open_what", "<u4"),
+        ("reserved", "<u4", 15),
         ("sites", SITE, 12),
     ]
 )
@@ -132,15 +135,16 @@ class Accounts:
         return [_process(file, self.names) for file in self.files]
 
 
-def read_accounts(folder: Path) -> Accounts:
-    read = {path.name: _read_file(path) for path in sorted(folder.glob("*.accounts"))}
+def read_accounts(folder: Path, until: float | None = None) -> Accounts:
+    """`until`: when the program had ended, by the machine's monotonic clock in seconds, if that is known."""
+    read = {path.name: _read_file(path, until) for path in sorted(folder.glob("*.accounts"))}
     files = sorted(
         (file for file in read.values() if isinstance(file, File)), key=lambda file: file.header["real_time"]
     )
     return Accounts(files, [f"{name}: {fault}" for name, fault in read.items() if isinstance(fault, str)])
 
 
-def _read_file(path: Path) -> File | str:
+def _read_file(path: Path, until: float | None) -> File | str:
     """Or why there is none."""
     content = path.read_bytes()
     if len(content) < HEADER.itemsize or not content.startswith(MAGIC):
@@ -158,7 +162,38 @@ def _read_file(path: Path) -> File | str:
         return "torn: its process ended before its clock was compared twice"
     rate = 1e-9 * (int(last["nanoseconds"]) - int(first["nanoseconds"])) / ticks if ticks > 0 else 1e-9
     ended = int(header["ended"]) or max(int(last["ticks"]), int(blocks["since"].max()))
+    if blocks["open"].any():
+        if until and not header["ended"]:
+            ended = max(ended, int(first["ticks"]) + int((until - 1e-9 * int(first["nanoseconds"])) / rate))
+        blocks = _with_open_bodies(blocks, ended, [name.decode() for name in header["states"]].index("body"))
     return File(path, header, blocks, rate, ended)
+
+
+def _with_open_bodies(blocks: Any, ended: int, body: int) -> Any:
+    """Counts the bodies that went on when the process ended: each has the time that its thread spent in bodies besides
+    those that had ended."""
+    blocks = blocks.copy()
+    for first in blocks[blocks["open"] > 0]:
+        own = blocks["seat"] == first["seat"]
+        goes_on = max(0, ended - int(first["since"])) if first["now"] == body else 0
+        left = int(first["times"][body]) + goes_on - int(blocks["sites"][own]["time"].sum())
+        is_it = (
+            own[:, None]
+            & (blocks["sites"]["address"] == first["open"])
+            & (blocks["sites"]["what"] == first["open_what"])
+        )
+        for block, site in zip(*is_it.nonzero(), strict=True) if left > 0 else ():
+            record = blocks["sites"][block, site]
+            for name in ("count", "timed", "segments"):
+                record[name] += 1
+            record["time"] += left
+            record["lengths"][_bin_of(left)] += 1
+    return blocks
+
+
+def _bin_of(ticks: int) -> int:
+    octave = max(FIRST_OCTAVE, ticks.bit_length() - 1)
+    return (octave - FIRST_OCTAVE) * BINS_PER_OCTAVE + (ticks >> (octave - 2) & 3)
 
 
 def _process(file: File, names: Mapping[Place, str]) -> Process:
@@ -185,6 +220,7 @@ def _process(file: File, names: Mapping[Place, str]) -> Process:
         waits=waits,
         began=1e-9 * int(header["real_time"]),
         displaced=1e-9 * int(header["displaced"]),
+        delayed=file.rate * int(file.seats["delayed"].sum()),
         cores=int(header["processors"]) or math.inf,
     )
 

@@ -150,7 +150,7 @@ def collect(
         folder = Path(name)
         variables = _loading(library, folder) | ({"TEFF_SEGMENTS": str(SEGMENTS)} if timeline else {})
         collected = run(f"with the collector{again}", variables | {"TEFF_TRACE": str(folder / "trace.json")})
-        accounts, traces = read_accounts(folder), list(_traces(folder))
+        accounts, traces = read_accounts(folder, time.monotonic()), list(_traces(folder))
         processes = accounts.processes
         if timeline:
             say(write_timeline(traces, accounts, timeline))
@@ -161,7 +161,7 @@ def collect(
             runs += 1
             how = "with samples, as no runtime that teff knows was seen"
             collected = run(how, variables | {"TEFF_SAMPLE": _PERIOD})
-            accounts = read_accounts(folder)
+            accounts = read_accounts(folder, time.monotonic())
             processes = accounts.processes
     while len(done) < runs and not collected.interrupted:
         plain.append(run("plain", {}))

@@ -87,7 +87,8 @@ class Site:
 @dataclass(frozen=True)
 class Process:
     """`threads`: of each its seconds by state. The first one was observed for `elapsed` seconds. It had no core for
-    `displaced` seconds outside of regions. `began` is when its first region did, in seconds since 1970."""
+    `displaced` seconds outside of regions. Within, threads waited for `delayed` seconds for those that had no core.
+    `began` is when its first region did, in seconds since 1970."""
 
     name: str
     threads: tuple[Mapping[str, float], ...]
@@ -99,6 +100,7 @@ class Process:
     waits: tuple[Site, ...] = ()  # for messages; the longest ones come first
     began: float = 0.0
     displaced: float = 0.0
+    delayed: float = 0.0
     cores: float = math.inf  # that it may use
 
     @property
@@ -116,18 +118,20 @@ class Observed:
 
     @cached_property
     def seconds(self) -> defaultdict[str, float]:
-        """Of all threads, by state. Threads wait for displaced ones as they do for running ones: this part of the waits
-        is displaced, too. Threads that share a core with each other are displaced without loss."""
+        """Of all threads, by state. The part of the waits that is for displaced threads is displaced, too: what the
+        accounts say, and at least as much as threads wait for running ones. Threads that share a core with each other
+        are displaced without loss."""
         found = defaultdict[str, float](float)
         for state, time in (each for thread in self.threads for each in thread.items()):
             found[state] += time
-        found[DISPLACED] -= self.crowded
-        others = sum(found[state] for state in (*OUTSIDE, DISPLACED, *_WAITS_FOR_THREADS))
-        ran, displaced = sum(found.values()) - others, found[DISPLACED]
-        for state in _WAITS_FOR_THREADS if displaced else ():
-            part = found[state] * displaced / (ran + displaced)
-            found[state] -= part
-            found[DISPLACED] += part
+        found[DISPLACED] = displaced = self._displaced - self.crowded
+        waits = sum(found[state] for state in _WAITS_FOR_THREADS)
+        ran = sum(found.values()) - sum(found[state] for state in (*OUTSIDE, DISPLACED)) - waits
+        if displaced and waits:
+            delayed = sum(each.delayed for each in self.processes) * displaced / self._displaced
+            share = min(1.0, max(displaced / (ran + displaced), delayed / waits))
+            found |= {state: found[state] * (1 - share) for state in _WAITS_FOR_THREADS}
+            found[DISPLACED] += waits * share
         return found
 
     @cached_property
@@ -151,12 +155,20 @@ class Observed:
     @property
     def displaced_outside(self) -> float:
         """The seconds of all processes outside of parallel regions in which other programs had their cores."""
-        return min(sum(each.displaced for each in self.processes), max(0.0, self.others - self.displaced))
+        within_regions = self._displaced - self.crowded
+        return min(sum(each.displaced for each in self.processes), max(0.0, self.others - within_regions))
 
     @cached_property
     def crowded(self) -> float:
         """The seconds of all threads within parallel regions in which threads of the program itself had their cores."""
-        return max(0.0, sum(thread.get(DISPLACED, 0.0) for thread in self.threads) - self.others)
+        if len(self.threads) <= max(each.cores for each in self.processes):
+            return 0.0
+        return max(0.0, self._displaced - self.others)
+
+    @property
+    def _displaced(self) -> float:
+        """The seconds of all threads within parallel regions in which these themselves had no core."""
+        return sum(thread.get(DISPLACED, 0.0) for thread in self.threads)
 
     @property
     def parallel_seconds(self) -> float:
