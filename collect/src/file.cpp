@@ -54,16 +54,18 @@ void copy_text(std::array<char, N>& to, const char* from) {
 // Without room for the header, the empty file tells that there were accounts.
 void* grow(const char* name, std::size_t offset, std::size_t size) {
   const int flags = O_RDWR | O_CLOEXEC | (offset == 0 ? O_CREAT | O_EXCL : 0);
+  int cancelled = 0;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled);  // with the lock held
   const int descriptor = open(name, flags, 0666);
-  if (descriptor < 0) return nullptr;
   const auto from = static_cast<off_t>(offset);
   rlimit limit{};
   void* memory = MAP_FAILED;
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= offset + size &&
+  if (descriptor >= 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= offset + size &&
       posix_fallocate(descriptor, from, static_cast<off_t>(size)) == 0) {
     memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, from);
   }
-  close(descriptor);
+  if (descriptor >= 0) close(descriptor);
+  pthread_setcancelstate(cancelled, nullptr);
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
@@ -142,12 +144,10 @@ int look_at_module(dl_phdr_info* info, std::size_t, void* argument) {
 }  // namespace
 
 growing::growing() : errno_(errno) {
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled_);
   pthread_mutex_lock(&lock);
 }
 growing::~growing() {
   pthread_mutex_unlock(&lock);
-  pthread_setcancelstate(cancelled_, nullptr);
   errno = errno_;
 }
 

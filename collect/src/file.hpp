@@ -11,8 +11,8 @@
 
 namespace teff::collect {
 
-// Holds the lock of all that grows: the file, its modules, the list of seats. The thread can't be cancelled
-// meanwhile, and the program's errno is as before.
+// Holds the lock of all that grows: the file, its modules, the list of seats. The program's errno is as
+// before.
 class growing {
  public:
   growing();
@@ -21,7 +21,7 @@ class growing {
   growing& operator=(const growing&) = delete;
 
  private:
-  int errno_, cancelled_;
+  int errno_;
 };
 
 // Callers of these four hold `growing`. open_file() says whether accounts are kept. They are if TEFF_COLLECT

@@ -19,9 +19,10 @@ constexpr auto relaxed = std::memory_order_relaxed;
 
 std::atomic<const void*> library{nullptr};  // an address in oneTBB, once the program has called it
 
-// The seat of the thread that calls. Null if oneTBB notifies somebody else, or nobody.
-seat* notified() {
+// The seat of the thread that calls oneTBB. Null if that notifies somebody else, or nobody.
+seat* notified(const incoming_call& call) {
   static const bool is_asked = std::getenv("INTEL_LIBITTNOTIFY64") != nullptr;
+  if (is_asked && library.load(relaxed) == nullptr) library.store(call.real, relaxed);
   return is_asked ? here() : nullptr;
 }
 
@@ -135,7 +136,7 @@ void go_on_making(seat& thread, const void* context) {
 
 // The seat of a thread that makes a task or waits; in a region, which the thread begins if it is in none.
 seat* caller_in_region(const incoming_call& call, const void* frame, const void* context) {
-  seat* const thread = notified();
+  seat* const thread = notified(call);
   if (thread == nullptr) return nullptr;
   if (thread->current == nullptr) mine.reset();  // in a child of fork
   leave_frames(*thread, frame);
@@ -151,10 +152,9 @@ seat* caller_in_region(const incoming_call& call, const void* frame, const void*
   return nullptr;
 }
 
-void note_task(const incoming_call& call, const void* task, std::uint64_t now) {
+void note_task(const void* task, std::uint64_t now) {
   making_of(task).task.store(task, relaxed);
   making_of(task).time.store(now, relaxed);
-  if (library.load(relaxed) == nullptr && notified() != nullptr) library.store(call.real, relaxed);
 }
 
 template <class GoOn>
@@ -164,7 +164,7 @@ void make_task(const incoming_call& call, const void* frame, const void* task, c
   if (thread == nullptr) return go_on();
   {
     const creation made(thread, call.caller, false);
-    note_task(call, task, thread->since());
+    note_task(task, thread->since());
     go_on();
   }
   if (!is_in_task(*thread)) thread->label(state::serial);  // until the next task, or the wait
@@ -173,7 +173,7 @@ void make_task(const incoming_call& call, const void* frame, const void* task, c
 // Nobody waits for this task.
 template <class GoOn>
 void make_lone_task(const incoming_call& call, const void*, const void* task, const void*, GoOn go_on) {
-  note_task(call, task, ticks());
+  if (notified(call) != nullptr) note_task(task, ticks());
   go_on();
 }
 
@@ -183,7 +183,6 @@ void wait_for_tasks(const incoming_call& call, const void* frame, const void*, c
                     GoOn go_on) {
   seat* const thread = caller_in_region(call, frame, context);
   if (thread == nullptr) return go_on();
-  note_task(call, nullptr, 0);
   const bool ends_region = !is_in_task(*thread) && mine->waits_at == nullptr;
   if (ends_region) {
     go_on_making(*thread, context);
