@@ -99,7 +99,7 @@ struct block {
   std::array<std::uint64_t, 16> times;  // by state
   std::uint64_t segments_noted;  // in its file of segments: number n is at n modulo the size of the file
   std::uint64_t open;            // the address of the site whose body goes on, around all others; 0: none
-  std::uint64_t delayed;         // of its waits for other threads, the part in which these had no core
+  std::uint64_t delayed;         // in no state: waits for threads that had no core
   std::uint32_t open_what;       // the kind of `open`
   std::array<std::uint32_t, 15> reserved;
   std::array<site, 12> sites;  // the first site of part 0 is of the others

@@ -43,7 +43,7 @@ bool works(state now) {
 }
 
 bool waits_for_thread(state now) {
-  return (state::imbalance <= now && now <= state::dependences) || now == state::lock;
+  return (state::imbalance <= now && now <= state::dependences) || now == state::lock || now == state::runtime;
 }
 
 bool waits_for_task(state now) {
@@ -85,26 +85,33 @@ bool seat::arrive(std::uint32_t thread) {
   return true;
 }
 
-// The part of the segment that ends in which the thread had no core. The time is taken for that of this
-// segment: a displaced thread is without its core for longer than a short segment lasts. A thread that waits
-// needs no core until its wait ends. Then it may be late, which a segment behind the wait tells.
+// The part of the segment that ends in which the thread had no core, or waited for one that had none. The time
+// is taken for that of this segment: a displaced thread is without its core for longer than a short segment
+// lasts. Where the thread waits, it needs no core until its wait ends, and is late then: by what the wait takes
+// longer than usual. The wait may also end before this segment does, which began then.
 std::uint64_t seat::note_displaced(std::uint64_t length, std::uint64_t now) {
-  const auto told = nanoseconds_without_core(), before = std::exchange(without_core_, told);
+  const auto told = me == this ? nanoseconds_without_core() : without_core_;  // at a region's end, the master is here
+  const auto before = std::exchange(without_core_, told);
   const auto nanoseconds_lost = told - std::min(told, before);
-  if (doing() == state::serial && accounts_->thread == head()->process) head()->displaced += nanoseconds_lost;
+  const state what = doing();
+  if (what == state::serial && accounts_->thread == head()->process) head()->displaced += nanoseconds_lost;
   auto lost = ticks_of(nanoseconds_lost);
-  const bool may_be_late = doing() == state::runtime || doing() == state::task_not_begun;
-  if (may_be_late && late_since_ == since()) lost += late_;
+  const bool is_behind_wait = what == state::runtime || what == state::task_not_begun;
+  if (is_behind_wait && late_since_ == since()) lost += late_;
   late_ = lost;
   late_since_ = now;
   lost = std::min(length, lost);
-  const auto part = may_be_late || works(doing()) ? lost : 0;
+  const bool waits = waits_for_thread(what);
+  std::uint64_t own = works(what) || is_behind_wait ? lost : 0;
+  if (waits && !is_behind_wait) own = std::min(lost, length - std::min(length, usual_wait_));
   const auto anywhere = displaced_anywhere.load(std::memory_order_relaxed);
-  if (waits_for_thread(doing())) accounts_->delayed += std::min(length - part, anywhere - seen_);
+  const auto delayed = waits ? std::min(length - own, anywhere - seen_) : 0;
   if (lost != 0) displaced_anywhere.fetch_add(lost, std::memory_order_relaxed);
   seen_ = anywhere + lost;
-  accounts_->times[static_cast<std::size_t>(state::displaced)] += part;
-  return part;
+  if (waits && lost + delayed == 0) usual_wait_ = (usual_wait_ * 7 + length) / (usual_wait_ == 0 ? 1 : 8);
+  accounts_->times[static_cast<std::size_t>(state::displaced)] += own;
+  accounts_->delayed += delayed;
+  return own + delayed;
 }
 
 void seat::note_segment(std::uint64_t now) {

@@ -62,8 +62,7 @@ class seat {
     now = std::max(now, accounts_->since);  // the counters of two processors may differ a little
     auto length = now - accounts_->since;
     // Relaxed: the number alone is used.
-    if (length > longest_unasked.load(std::memory_order_relaxed) && me == this)
-      length -= note_displaced(length, now);
+    if (length > longest_unasked.load(std::memory_order_relaxed)) length -= note_displaced(length, now);
     accounts_->times[accounts_->now] += length;
     if (!noted_.empty()) note_segment(now);
     if (doing() == state::body && current != nullptr) {
@@ -150,6 +149,7 @@ class seat {
   std::uint64_t late_ = 0;          // ticks without a core in the last long segment,
   std::uint64_t late_since_ = 0;    // which ended then
   std::uint64_t seen_ = 0;          // of `displaced_anywhere`
+  std::uint64_t usual_wait_ = 0;    // ticks of a long one in which nobody lacked a core, on average
   activation* free_ = nullptr;
   std::size_t given_ = 0;
   site* others_ = nullptr;

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tefflab.profiles.states import SAMPLE, WAITS, Process, Site, bin_of, within
+from tefflab.profiles.states import DELAYED, SAMPLE, WAITS, Process, Site, bin_of, within
 from tefflab.profiles.symbols import Place, has_line, names_of
 
 VERSION = 4
@@ -202,6 +202,7 @@ def _process(file: File, names: Mapping[Place, str]) -> Process:
     for block in file.seats:
         times = dict(zip(states, map(int, block["times"]), strict=False))
         times[states[int(block["now"])]] += max(0, file.ended - int(block["since"]))
+        times[DELAYED] = int(block["delayed"])
         threads.append({state: file.rate * ticks for state, ticks in times.items() if state and ticks})
     kinds = file.names("kinds")
     if any(kinds[int(record["what"])] == SAMPLE for record in file.records):
@@ -220,7 +221,6 @@ def _process(file: File, names: Mapping[Place, str]) -> Process:
         waits=waits,
         began=1e-9 * int(header["real_time"]),
         displaced=1e-9 * int(header["displaced"]),
-        delayed=file.rate * int(file.seats["delayed"].sum()),
         cores=int(header["processors"]) or math.inf,
     )
 

@@ -30,6 +30,7 @@ STATES = {  # as the report calls them, in its order
 }
 OUTSIDE = ("serial", "absent")
 DISPLACED = "displaced"  # within regions, in another program's time
+DELAYED = "delayed"  # waits for a thread that is displaced
 _WAITS_FOR_THREADS = ("task_not_made", "task_not_begun", "dependences", "imbalance", "message", "lock")
 OF_RANKS = "between_waits"
 MANAGED = {"chunk": "chunks", "section": "sections", "single": "singles", OF_RANKS: "parts between waits"}
@@ -87,8 +88,7 @@ class Site:
 @dataclass(frozen=True)
 class Process:
     """`threads`: of each its seconds by state. The first one was observed for `elapsed` seconds. It had no core for
-    `displaced` seconds outside of regions. Within, threads waited for `delayed` seconds for those that had no core.
-    `began` is when its first region did, in seconds since 1970."""
+    `displaced` seconds outside of regions. `began` is when its first region did, in seconds since 1970."""
 
     name: str
     threads: tuple[Mapping[str, float], ...]
@@ -100,7 +100,6 @@ class Process:
     waits: tuple[Site, ...] = ()  # for messages; the longest ones come first
     began: float = 0.0
     displaced: float = 0.0
-    delayed: float = 0.0
     cores: float = math.inf  # that it may use
 
     @property
@@ -118,20 +117,21 @@ class Observed:
 
     @cached_property
     def seconds(self) -> defaultdict[str, float]:
-        """Of all threads, by state. The part of the waits that is for displaced threads is displaced, too: what the
-        accounts say, and at least as much as threads wait for running ones. Threads that share a core with each other
-        are displaced without loss."""
+        """Of all threads, by state. Waits for displaced threads are displaced, too. Ranks do not know when others were:
+        they wait for messages of displaced ones as for those of running ones. Threads that share a core with each other
+        are displaced without loss, and waits for them are waits."""
         found = defaultdict[str, float](float)
         for state, time in (each for thread in self.threads for each in thread.items()):
             found[state] += time
-        found[DISPLACED] = displaced = self._displaced - self.crowded
-        waits = sum(found[state] for state in _WAITS_FOR_THREADS)
-        ran = sum(found.values()) - sum(found[state] for state in (*OUTSIDE, DISPLACED)) - waits
-        if displaced and waits:
-            delayed = sum(each.delayed for each in self.processes) * displaced / self._displaced
-            share = min(1.0, max(displaced / (ran + displaced), delayed / waits))
-            found |= {state: found[state] * (1 - share) for state in _WAITS_FOR_THREADS}
-            found[DISPLACED] += waits * share
+        delayed, others = found.pop(DELAYED, 0.0), 1 - self.crowded / self._displaced if self._displaced else 0.0
+        found["imbalance"] += delayed * (1 - others)
+        found[DISPLACED] = others * (self._displaced + delayed)
+        idle = sum(found[state] for state in (*OUTSIDE, DISPLACED, *_WAITS_FOR_THREADS))
+        ran = sum(found.values()) - idle
+        if found[DISPLACED]:
+            part = found["message"] * found[DISPLACED] / (ran + found[DISPLACED])
+            found["message"] -= part
+            found[DISPLACED] += part
         return found
 
     @cached_property
