@@ -322,6 +322,7 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
         (["measure", "programs", "--scale", "huge"], "no scale is called 'huge'; there are: tiny usual large"),
         (["measure", "spwan"], "No such command 'spwan'. Did you mean 'spawn'? See teff measure --help"),
         (["simulate", "--picture", ""], "'--picture': it names nothing; leave it out for the usual"),
+        (["explain", "--picture", "-", "--", "true"], "'--picture': - is no file's name here; name a file"),
         (["simulate", "--picture", "/"], "--picture /: is a folder; name the picture in it"),
         (
             ["simulate", "--picture", "x.json"],
