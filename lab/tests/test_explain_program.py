@@ -837,7 +837,7 @@ def test_a_program_in_which_nothing_was_seen_ends_with_a_reason(
     assert teff(monkeypatch, "explain", "--", "sh", "-c", "exit 3") == 3
     assert (
         "nothing of sh was seen: it began no parallel region of OpenMP (libgomp, libomp) or oneTBB"
-        in capfd.readouterr().err
+        in (said := capfd.readouterr().err)
     )
     assert teff(monkeypatch, "explain", "--", "sh", "-c", "kill -9 $$") == 128 + 9
     assert teff(monkeypatch, "explain", "--", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done") == 1
@@ -870,6 +870,8 @@ def test_a_rank_s_waits_are_no_bodies_and_name_their_partner(tmp_path: Path) -> 
     assert of.processes[0].name == "rank 1"
     assert [each.kind for each in of.sites] == ["between_waits"]
     text = " ".join(text_of(collected(of, 0.03, 0.03)).split())
+    assert "or could write no accounts (after chroot or setuid, " in said
+    assert said.endswith("or went on in the background; and it took too little CPU time to be sampled\n")
     assert "program + 0x100 parts between waits 100" in text
     assert "program + 0x200, most for rank 3 messages rank 1 100" in text
     assert "Efficiency now: 67 % of the ranks' time with MPI is the program's own." in text

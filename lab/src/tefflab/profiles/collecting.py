@@ -283,7 +283,11 @@ def why_unseen(command: Sequence[str], run: Run) -> str:
         told = answer(["readelf", "-lW", str(path)]) if path.is_file() and shutil.which("readelf") else None
         if told and told.returncode == 0 and "LOAD" in told.stdout and "INTERP" not in told.stdout:
             return f"{word} is linked statically, so nothing can be loaded into it"
-    runtimes = "no parallel region of OpenMP (libgomp, libomp) or oneTBB, no MPI and no runtime of libteff's"
+    why = [
+        "it began no parallel region of OpenMP (libgomp, libomp) or oneTBB, no MPI and no runtime of libteff's",
+        "could write no accounts (after chroot or setuid, without a free file descriptor)",
+        "went on in the background",
+    ]
     if run.cpu_seconds > _SHORTEST_SAMPLED:
         others = "static or setuid ones, ones without its LD_PRELOAD, or of another user"
         return f"it began {runtimes}, and starts programs that the collector can't enter: {others}"
