@@ -750,7 +750,9 @@ def test_a_threshold_of_efficiency_is_judged_and_one_run_is_enough(
 
 
 @pytest.mark.usefixtures("commanded")
-@pytest.mark.parametrize(("runs", "told"), [("1", "makes 200 k chunks"), ("2", "")])
+@pytest.mark.parametrize(
+    ("runs", "told"), [("1", "makes 200 k chunks"), ("2", "python was seen: it was interrupted before that")]
+)
 def test_an_interrupted_program_is_explained_as_far_as_it_was_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], runs: str, told: str
 ) -> None:

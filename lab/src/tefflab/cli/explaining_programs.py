@@ -165,7 +165,8 @@ def explain_program(
     run = collect(now, library, runs, timeline, stdout=2 if asked.as_json else None)
     if not run.observed.sites:
         faults = "; ".join(run.faults) or why_unseen(now, run.collected)
-        raise TeffError(f"nothing of {now[0]} was seen: {faults}", exit_code=run.exit_code or FAILED)
+        code = INTERRUPTED if run.collected.interrupted else run.exit_code or FAILED
+        raise TeffError(f"nothing of {now[0]} was seen: {faults}", exit_code=code)
     price, code = asked.tell(now, run, [] if run.collected.interrupted else here)
     if run.collected.interrupted or code == INTERRUPTED:
         raise Exit(INTERRUPTED)
