@@ -40,6 +40,7 @@ _STORE = "explain"
 _SETTING = re.compile(r"\{/?\d+\}")  # `{8}`: longer bodies by a larger number; `{/8}`: by a smaller one
 _RUNS = 2
 _NO_GRAIN = "nothing tells how many tasks there are, and how long"
+_REPLACED = "libgomp"  # by the runtime of --also: it has the functions that GCC calls
 _TURNS, _MINUTES = 8, 2.0  # of --apply, --also and --curve
 
 
@@ -174,7 +175,10 @@ def explain_program(
     for each in price.forecasts if applies else ():
         words, word = setting.at(each.factor)
         tries.append((shlex.join(words), word, each.speedup))
-    if preload:
+    if preload and not any(site.runtime == _REPLACED for site in run.observed.sites):
+        say(f"--also {also}: it takes the place of {_REPLACED}, which is not this program's runtime")
+        code = FAILED
+    elif preload:
         tries.append((shlex.join(launched(now, {"LD_PRELOAD": preload})), f"on {also}", None))
     if len(tries) > 1:
         asked.try_in_turns(tries)
