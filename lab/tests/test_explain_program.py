@@ -784,6 +784,20 @@ def test_a_runtime_that_the_program_does_not_have_is_not_replaced(
 
 
 @pytest.mark.usefixtures("commanded")
+def test_the_title_of_a_long_command_has_its_begin_and_its_end(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    without_collector(monkeypatch)
+    of = observed({"body": 1.0}, site("chunk", 1_000, 4e-3))
+    monkeypatch.setattr(explaining_programs, "collect", lambda *_, **__: collected(of, 1.0, 1.0))
+    assert teff(monkeypatch, "explain", "--", "./solver", *(["word"] * 2000), "end") == 0
+    title = " ".join(capfd.readouterr().out.partition(" threads")[0].split())
+    assert title.startswith("./solver word")
+    assert "end: " in title
+    assert len(title) < 200
+
+
+@pytest.mark.usefixtures("commanded")
 def test_the_advice_is_tried_in_turns_beside_its_prediction(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,7 +21,7 @@ from tefflab.benchmarks.micro import BENCHMARK as SPINNING
 from tefflab.cli.publishing import draw
 from tefflab.cli.session import Options, measured_live, request_of, warn_of_others
 from tefflab.cli.telling import tell
-from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError
+from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError, shortened
 from tefflab.host.terminal import progress, say, titled_table
 from tefflab.measure.measurement import begin
 from tefflab.measure.presence import Present, Selection
@@ -89,7 +89,7 @@ class Asked:
 
     def tell(self, command: Sequence[str], run: Collected, here: Sequence[Present]) -> tuple[Price, int]:
         """Tells and draws a run, with the curves that the systems `here` have anew. Its price, and their exit code."""
-        price, text = program_report.price_of(run), shlex.join(command)
+        price, text = program_report.price_of(run), shortened(shlex.join(command))
         curves, code = self._curves(price, here)
         lines = program_report.rows(command, run, curves)
         tell(self.as_json, lambda: lines, lambda: program_report.report(text, run, curves))
