@@ -181,6 +181,12 @@ def test_a_timeline_has_the_last_segments_of_each_thread(tmp_path: Path) -> None
     assert "can't be written" in write_timeline([], left, tmp_path)
 
 
+@pytest.mark.parametrize("name", ["libgomp.so.1.0.0", "libgomp-e985bcbb.so.1.0.0"])
+def test_a_runtime_has_its_name_also_in_a_wheel(tmp_path: Path, name: str) -> None:
+    of, _ = read(tmp_path, replace(FINE, runtime=f"/usr/lib/{name}"))
+    assert {each.runtime for each in of.sites} == {"libgomp"}
+
+
 def test_samples_without_room_for_their_place_are_samples(tmp_path: Path) -> None:
     samples = [Bodies(0x100, "sample", 10, MS), Bodies(0, "others", 30, MS)]
     of, _ = read(tmp_path, Accounts([Thread({"body": 40 * MS}, samples)], 40 * MS))

@@ -4,6 +4,7 @@ Files are read as they are: a process that crashed, or that still runs, leaves w
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ MAGIC = b"teffacct"
 _ADDS_UP = 0.03  # of a thread's time: by so much its accounts may differ
 _RUNTIMES = {"libtbb": "oneTBB"}  # whose users have another name than their library
 _NO_ROOM = "there was no room for accounts: its disk is full, or ulimit -f is low"
+_SUFFIX = re.compile(r"(-[0-9a-f]{8})?\.so.*")  # of a library in a wheel of Python's, with a digest
 _RARE = 0.001  # of a process's bodies: others than known sites have fewer, or it is told
 
 MODULE = np.dtype([("begin", "<u8"), ("end", "<u8"), ("path", "S496")])
@@ -197,7 +199,7 @@ def _site(file: File, record: Any, kinds: Sequence[str], names: Mapping[Place, s
     for place_in, bodies in enumerate(map(int, record["lengths"])):
         if bodies:
             lengths[bin_of(file.rate * max(_middle(place_in) - own / count, 1.0))] += bodies
-    library = Path(file.module(record["runtime"])).name.partition(".so")[0]
+    library = _SUFFIX.sub("", Path(file.module(record["runtime"])).name)
     seconds = file.rate * max(0, int(record["time"]) - own)
     name, kind = file.site_name(record, names), kinds[int(record["what"])]
     if record["partner"]:
