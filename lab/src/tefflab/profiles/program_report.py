@@ -19,7 +19,7 @@ from tefflab.profiles.trace_accounts import messages_table
 from tefflab.records.plan import counted_workers
 
 _MOST_SITES = 12  # rows of the table
-_MOST_LETTERS = 40  # of a site's name
+_MOST_LETTERS = 34  # of a site's name
 _WORTH_A_ROW = 0.0005  # share of the threads' time that gets a row of the first table
 _WORTH_A_LINE = 0.005  # share of the threads' time that gets a line
 _WORTH_A_SENTENCE = 0.1  # share of the program's time, or of its threads', that gets a sentence
