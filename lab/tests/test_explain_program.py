@@ -194,6 +194,19 @@ def test_samples_without_room_for_their_place_are_samples(tmp_path: Path) -> Non
     assert not of.processes[0].remarks
 
 
+def test_threads_that_samples_never_saw_at_work_do_not_count(tmp_path: Path) -> None:
+    works = Thread({"body": 20 * MS, "wait": 20 * MS}, [Bodies(0x100, "sample", 20, MS)])
+    sleeps = Thread({"body": MS // 4, "wait": 39 * MS})
+    of, _ = read(tmp_path, Accounts([sleeps, works, sleeps], 40 * MS))
+    assert len(of.threads) == 1
+    assert program_report.price_of(collected(of, 0.04, 0.04)).efficiency == pytest.approx(0.5)
+    of, _ = read(tmp_path, Accounts([sleeps, replace(works, times={"wait": 40 * MS})], 40 * MS))
+    assert len(of.threads) == 2
+    idle = Thread({"imbalance": 40 * MS})  # events tell that it is of the program's teams
+    of, _ = read(tmp_path, Accounts([Thread({"body": 40 * MS}, [Bodies(0x100, "chunk", 20, MS)]), idle], 40 * MS))
+    assert len(of.threads) == 2
+
+
 def test_the_sites_of_all_threads_and_processes_of_a_line_are_one(tmp_path: Path) -> None:
     of, _ = read(tmp_path, FINE, FINE)
     assert [each.count for each in of.sites] == [400_000, 2]
@@ -459,7 +472,8 @@ def test_a_few_regions_are_counted_in_whole_numbers_and_never_fewer_than_one() -
 def test_samples_know_no_parallel_regions() -> None:
     text = text_of(collected(observed({"body": 0.6, "wait": 0.4}, site("sample", 2400, 1e-3), serial=1.0), 2.0, 2.0))
     assert "Efficiency now: 60 % of the threads' time is the program's own." in text
-    assert "50 % of the program's time is before the first sample" in text
+    assert "50 % of the program's time is outside of the samples" in text
+    assert "Threads that spin, or that make threads, seem to be at work." in text
     assert "regions" not in text
 
 

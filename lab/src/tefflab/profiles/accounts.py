@@ -25,6 +25,7 @@ _ADDS_UP = 0.03  # of a thread's time: by so much its accounts may differ
 _RUNTIMES = {"libtbb": "oneTBB"}  # whose users have another name than their library
 _NO_ROOM = "there was no room for accounts: its disk is full, or ulimit -f is low"
 _SUFFIX = re.compile(r"(-[0-9a-f]{8})?\.so.*")  # of a library in a wheel of Python's, with a digest
+_AT_WORK = 0.01  # of a thread's time on a core, by samples: a thread below it only sleeps
 _RARE = 0.001  # of a process's bodies: others than known sites have fewer, or it is told
 
 MODULE = np.dtype([("begin", "<u8"), ("end", "<u8"), ("path", "S496")])
@@ -171,24 +172,32 @@ def _process(file: File, names: Mapping[Place, str]) -> Process:
         times[states[int(block["now"])]] += max(0, file.ended - int(block["since"]))
         threads.append({state: file.rate * ticks for state, ticks in times.items() if state and ticks})
     kinds = file.names("kinds")
-    if any(kinds[int(record["what"])] == SAMPLE for record in file.records):
+    if is_sampled := any(kinds[int(record["what"])] == SAMPLE for record in file.records):
         kinds[0] = SAMPLE  # those at further places, too
     every = [_site(file, record, kinds, names) for record in file.records]
     sites = tuple(site for site in every if site.kind not in WAITS)
     waits = tuple(sorted((site for site in every if site.kind in WAITS), key=lambda site: -site.seconds))
     elapsed = file.rate * (file.ended - int(header["started"]))
+    remarks = tuple(_remarks(file, threads, sites, elapsed))
+    if is_sampled:  # threads that only sleep, as those of a virtual machine, have no part in the program
+        threads = [each for each in threads if _running(each) > _AT_WORK * within(each)] or threads
     return Process(
         file.name,
         tuple(threads),
         elapsed,
         sites=sites,
         regions=int(file.blocks["regions"].max()),
-        remarks=tuple(_remarks(file, threads, sites, elapsed)),
+        remarks=remarks,
         waits=waits,
         began=1e-9 * int(header["real_time"]),
         displaced=1e-9 * int(header["displaced"]),
         cores=int(header["processors"]) or math.inf,
     )
+
+
+def _running(thread: Mapping[str, float]) -> float:
+    """A thread's seconds on a core, by samples."""
+    return thread.get("body", 0.0) + thread.get("runtime", 0.0)
 
 
 def _site(file: File, record: Any, kinds: Sequence[str], names: Mapping[Place, str]) -> Site:
