@@ -105,7 +105,7 @@ def explain(
 
 def _refuse_program(word: str) -> None:
     """InputError for a program that stands where -- is missing before it."""
-    if any(map(shutil.which, (word, Path(word).absolute()))):
+    if shutil.which(word) or shutil.which(Path(word).absolute()):
         raise InputError(f"{word}: is a program; put -- before it: {TYPED} explain -- {word}")
 
 
