@@ -179,7 +179,7 @@ def _process(file: File, names: Mapping[Place, str]) -> Process:
     waits = tuple(sorted((site for site in every if site.kind in WAITS), key=lambda site: -site.seconds))
     elapsed = file.rate * (file.ended - int(header["started"]))
     remarks = tuple(_remarks(file, threads, sites, elapsed))
-    if is_sampled:  # threads that only sleep, as those of a virtual machine, have no part in the program
+    if is_sampled:  # threads that only sleep have no part in the program: a virtual machine has many
         threads = [each for each in threads if _running(each) > _AT_WORK * within(each)] or threads
     return Process(
         file.name,
