@@ -10,7 +10,7 @@ from tefflab.profiles.accounts import BLOCK, HEADER, MAGIC, VERSION
 
 STATES = [
     *("absent", "serial", "body", "counted", "creation", "dispatch", "imbalance", "task_not_made", "task_not_begun"),
-    *("dependences", "message", "lock", "runtime", "start", "displaced"),
+    *("dependences", "message", "lock", "runtime", "start", "displaced", "wait"),
 ]
 KINDS = [
     *("others", "region", "share", "chunk", "section", "single", "task", "taskloop"),

@@ -322,6 +322,7 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
         (["measure", "programs", "--scale", "huge"], "no scale is called 'huge'; there are: tiny usual large"),
         (["measure", "spwan"], "No such command 'spwan'. Did you mean 'spawn'? See teff measure --help"),
         (["simulate", "--picture", ""], "'--picture': it names nothing; leave it out for the usual"),
+        (["explain", "--picture", "-", "--", "true"], "'--picture': - is no file's name here; name a file"),
         (["simulate", "--picture", "/"], "--picture /: is a folder; name the picture in it"),
         (
             ["simulate", "--picture", "x.json"],
@@ -403,7 +404,7 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
         (["experiment", "fig7", "--systems", ""], "Invalid value for '--systems': it names nothing"),
         (["explain", "spawn", "--systems", ""], "Invalid value for '--systems': it names nothing"),
         (["metg", "--store", "caf\udce9"], "--store 'caf\\udce9': give a name in UTF-8"),
-        (["metg", "--store", "a" * 256], f"--store {'a' * 39}…: longer than 255 bytes; give a shorter name"),
+        (["metg", "--store", "a" * 256], f"--store {'a' * 20}…{'a' * 19}: longer than 255 bytes; give a shorter name"),
         (["metg", "--store", ""], "Invalid value for '--store': it names nothing"),
         (["metg", "--store", "../x"], "--store '../x': give the name"),
         (

@@ -1,6 +1,7 @@
 """The commands `teff explain APP` and `teff explain TRACE`, and the number of tasks that the first one chooses."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,17 @@ def test_a_name_that_no_app_has_is_refused_before_anything_is_built(
     monkeypatch.setattr(explaining, "listed_here", lambda *_: [])
     done = CliRunner().invoke(cli.app, ["explain", *words])
     assert str(done.exception).startswith(why)
+
+
+@pytest.mark.parametrize("words", [["solver"], ["./solver", "1"], ["sh", "-c", "true"]])
+def test_a_program_without_two_dashes_before_it_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("solver").symlink_to(sys.executable)
+    done = CliRunner().invoke(cli.app, ["explain", *words])
+    program = words[0]
+    assert str(done.exception) == f"{program}: is a program; put -- before it: ./teff explain -- {program}"
 
 
 def test_a_setting_is_as_the_record_says_it() -> None:

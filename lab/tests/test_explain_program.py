@@ -181,11 +181,30 @@ def test_a_timeline_has_the_last_segments_of_each_thread(tmp_path: Path) -> None
     assert "can't be written" in write_timeline([], left, tmp_path)
 
 
+@pytest.mark.parametrize("name", ["libgomp.so.1.0.0", "libgomp-e985bcbb.so.1.0.0"])
+def test_a_runtime_has_its_name_also_in_a_wheel(tmp_path: Path, name: str) -> None:
+    of, _ = read(tmp_path, replace(FINE, runtime=f"/usr/lib/{name}"))
+    assert {each.runtime for each in of.sites} == {"libgomp"}
+
+
 def test_samples_without_room_for_their_place_are_samples(tmp_path: Path) -> None:
     samples = [Bodies(0x100, "sample", 10, MS), Bodies(0, "others", 30, MS)]
     of, _ = read(tmp_path, Accounts([Thread({"body": 40 * MS}, samples)], 40 * MS))
     assert [(each.place, each.kind) for each in of.sites] == [("elsewhere", "sample"), ("program + 0x100", "sample")]
     assert not of.processes[0].remarks
+
+
+def test_threads_that_samples_never_saw_at_work_do_not_count(tmp_path: Path) -> None:
+    works = Thread({"body": 20 * MS, "wait": 20 * MS}, [Bodies(0x100, "sample", 20, MS)])
+    sleeps = Thread({"body": MS // 4, "wait": 39 * MS})
+    of, _ = read(tmp_path, Accounts([sleeps, works, sleeps], 40 * MS))
+    assert len(of.threads) == 1
+    assert program_report.price_of(collected(of, 0.04, 0.04)).efficiency == pytest.approx(0.5)
+    of, _ = read(tmp_path, Accounts([sleeps, replace(works, times={"wait": 40 * MS})], 40 * MS))
+    assert len(of.threads) == 2
+    idle = Thread({"imbalance": 40 * MS})  # events tell that it is of the program's teams
+    of, _ = read(tmp_path, Accounts([Thread({"body": 40 * MS}, [Bodies(0x100, "chunk", 20, MS)]), idle], 40 * MS))
+    assert len(of.threads) == 2
 
 
 def test_the_sites_of_all_threads_and_processes_of_a_line_are_one(tmp_path: Path) -> None:
@@ -453,7 +472,8 @@ def test_a_few_regions_are_counted_in_whole_numbers_and_never_fewer_than_one() -
 def test_samples_know_no_parallel_regions() -> None:
     text = text_of(collected(observed({"body": 0.6, "wait": 0.4}, site("sample", 2400, 1e-3), serial=1.0), 2.0, 2.0))
     assert "Efficiency now: 60 % of the threads' time is the program's own." in text
-    assert "50 % of the program's time is before the first sample" in text
+    assert "50 % of the program's time is outside of the samples" in text
+    assert "Threads that spin, or that make threads, seem to be at work." in text
     assert "regions" not in text
 
 
@@ -750,7 +770,9 @@ def test_a_threshold_of_efficiency_is_judged_and_one_run_is_enough(
 
 
 @pytest.mark.usefixtures("commanded")
-@pytest.mark.parametrize(("runs", "told"), [("1", "makes 200 k chunks"), ("2", "")])
+@pytest.mark.parametrize(
+    ("runs", "told"), [("1", "makes 200 k chunks"), ("2", "python was seen: it was interrupted before that")]
+)
 def test_an_interrupted_program_is_explained_as_far_as_it_was_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], runs: str, told: str
 ) -> None:
@@ -763,7 +785,36 @@ def test_an_interrupted_program_is_explained_as_far_as_it_was_seen(
     )
     assert teff(monkeypatch, "explain", "--runs", runs, "--", *leaving(tmp_path, FINE, last=last)) == INTERRUPTED
     assert not ended.exists(), "the lab ends the program"
-    assert told in " ".join(capfd.readouterr().out.split())
+    said = " ".join("".join(capfd.readouterr()).split())
+    assert told in said.replace(sys.executable, "python")
+
+
+@pytest.mark.usefixtures("commanded")
+@pytest.mark.parametrize("runtime", ["libomp", "oneTBB"])
+def test_a_runtime_that_the_program_does_not_have_is_not_replaced(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], runtime: str
+) -> None:
+    without_collector(monkeypatch)
+    of = observed({"body": 0.5, "dispatch": 0.5}, site("chunk", 1_000_000, 2e-6, runtime))
+    monkeypatch.setattr(explaining_programs, "collect", lambda *_, **__: collected(of, 1.0, 1.0))
+    monkeypatch.setattr(explaining_programs, "_in_its_place", lambda _: "libomp.so.5")
+    assert teff(monkeypatch, "explain", "--also", "libomp", "--", "true") == FAILED
+    told = "teff: --also libomp: it takes the place of libgomp, which is not this program's runtime\n"
+    assert told in capfd.readouterr().err
+
+
+@pytest.mark.usefixtures("commanded")
+def test_the_title_of_a_long_command_has_its_begin_and_its_end(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    without_collector(monkeypatch)
+    of = observed({"body": 1.0}, site("chunk", 1_000, 4e-3))
+    monkeypatch.setattr(explaining_programs, "collect", lambda *_, **__: collected(of, 1.0, 1.0))
+    assert teff(monkeypatch, "explain", "--", "./solver", *(["word"] * 2000), "end") == 0
+    title = " ".join(capfd.readouterr().out.partition(" threads")[0].split())
+    assert title.startswith("./solver word")
+    assert "end: " in title
+    assert len(title) < 200
 
 
 @pytest.mark.usefixtures("commanded")
@@ -835,10 +886,10 @@ def test_a_program_in_which_nothing_was_seen_ends_with_a_reason(
 ) -> None:
     without_collector(monkeypatch)
     assert teff(monkeypatch, "explain", "--", "sh", "-c", "exit 3") == 3
-    assert (
-        "nothing of sh was seen: it began no parallel region of OpenMP (libgomp, libomp) or oneTBB"
-        in capfd.readouterr().err
-    )
+    said = capfd.readouterr().err
+    assert "nothing of sh was seen: it began no parallel region of OpenMP (libgomp, libomp) or oneTBB" in said
+    assert "or could write no accounts (after chroot or setuid, " in said
+    assert said.endswith("or went on in the background; and it took too little CPU time to be sampled\n")
     assert teff(monkeypatch, "explain", "--", "sh", "-c", "kill -9 $$") == 128 + 9
     assert teff(monkeypatch, "explain", "--", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done") == 1
     assert "starts programs that the collector can't enter" in capfd.readouterr().err

@@ -478,6 +478,20 @@ def test_what_a_system_is_called_and_says_is_shown_as_it_stands() -> None:
         assert text in console.file.getvalue()
 
 
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_the_display_of_a_long_command_has_its_begin_and_its_end(is_terminal: bool) -> None:
+    console = Console(file=io.StringIO(), width=200, force_terminal=is_terminal, color_system=None)
+    command = f"./solver {'word ' * 2000}end"
+    with LiveTable(console, [variant(command)], lambda: "") as live:
+        live.learned(command, [], is_whole=True, is_from_store=False)
+        live.failed(command, "", "has died")
+    assert isinstance(console.file, io.StringIO)
+    shown = console.file.getvalue()
+    assert "./solver word" in shown
+    assert "word end: has died" in shown
+    assert len(shown) < 4000
+
+
 def test_only_rounds_that_the_store_did_not_have_are_shown(laboratory: Callable[..., Path]) -> None:
     root = laboratory(quick=(1e-6, "fine"))
     store, sitting = begun(root, plan("quick"))

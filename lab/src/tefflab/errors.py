@@ -39,4 +39,6 @@ def first_fault(failure: "ValidationError") -> str:
 
 
 def shortened(text: str, most: int = 120) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+    """Without its middle, if it is longer."""
+    half = (most - 1) // 2
+    return text if len(text) <= most else f"{text[: most - 1 - half]}…{text[len(text) - half :]}"

@@ -3,6 +3,7 @@ by runs which number of tasks is best."""
 
 import json
 import math
+import shutil
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.cases import listed_here, refuse_unknown
 from tefflab.benchmarks.declared import described_kind
 from tefflab.benchmarks.spawn import BENCHMARK
+from tefflab.carried import TYPED
 from tefflab.cli.explaining_programs import Asked, explain_program, told_try, tries_table
 from tefflab.cli.telling import tell
 from tefflab.errors import FAILED, InputError, TeffError
@@ -75,6 +77,8 @@ def explain(
         cases = [each.removeprefix(f"{_PATTERNS}:") for each in patterns.pop("cases")] + ([case] if case else [])
         profile_patterns(registry, systems, cases, **patterns, as_json=as_json)
     elif (file := Path(target)).is_file() or file.suffix == ".json" or len(file.parts) > 1:
+        if file.suffix != ".json":
+            _refuse_program(target)
         if said := [*flags, *(() if runs is None else ("--runs",)), *(() if tasks is None else ("--tasks",))]:
             raise InputError(f"{' '.join(said)}: is for an app; a trace is of a run that has ended")
         here = asked.systems_of_curves()
@@ -90,11 +94,19 @@ def explain(
         listed = [each.group for each in listed_here(registry, find_benchmark(_APPS))]
         sources = registry.root / BENCH_FOLDER / _APPS / "src"
         if known := listed or [each.parent.name for each in sorted(sources.glob("*/CMakeLists.txt"))]:
+            if name not in known:
+                _refuse_program(target)
             refuse_unknown("app", [name], known)
         app = ["-app", name, *flags]
         launch = Launch(registry, app, patterns["workers"], kind=described_kind(_APPS))
         runs = 3 if runs is None else runs
         advise_app(asked, launch, systems or ["teff/t"], tasks, runs)
+
+
+def _refuse_program(word: str) -> None:
+    """InputError for a program that stands where -- is missing before it."""
+    if shutil.which(word) or shutil.which(Path(word).absolute()):
+        raise InputError(f"{word}: is a program; put -- before it: {TYPED} explain -- {word}")
 
 
 def profile_patterns(

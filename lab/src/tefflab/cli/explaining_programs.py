@@ -21,7 +21,7 @@ from tefflab.benchmarks.micro import BENCHMARK as SPINNING
 from tefflab.cli.publishing import draw
 from tefflab.cli.session import Options, measured_live, request_of, warn_of_others
 from tefflab.cli.telling import tell
-from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError
+from tefflab.errors import FAILED, INTERRUPTED, InputError, TeffError, shortened
 from tefflab.host.terminal import progress, say, titled_table
 from tefflab.measure.measurement import begin
 from tefflab.measure.presence import Present, Selection
@@ -40,6 +40,7 @@ _STORE = "explain"
 _SETTING = re.compile(r"\{/?\d+\}")  # `{8}`: longer bodies by a larger number; `{/8}`: by a smaller one
 _RUNS = 2
 _NO_GRAIN = "nothing tells how many tasks there are, and how long"
+_REPLACED = "libgomp"  # by the runtime of --also: it has the functions that GCC calls
 _TURNS, _MINUTES = 8, 2.0  # of --apply, --also and --curve
 
 
@@ -88,7 +89,7 @@ class Asked:
 
     def tell(self, command: Sequence[str], run: Collected, here: Sequence[Present]) -> tuple[Price, int]:
         """Tells and draws a run, with the curves that the systems `here` have anew. Its price, and their exit code."""
-        price, text = program_report.price_of(run), shlex.join(command)
+        price, text = program_report.price_of(run), shortened(shlex.join(command))
         curves, code = self._curves(price, here)
         lines = program_report.rows(command, run, curves)
         tell(self.as_json, lambda: lines, lambda: program_report.report(text, run, curves))
@@ -165,7 +166,8 @@ def explain_program(
     run = collect(now, library, runs, timeline, stdout=2 if asked.as_json else None)
     if not run.observed.sites:
         faults = "; ".join(run.faults) or why_unseen(now, run.collected)
-        raise TeffError(f"nothing of {now[0]} was seen: {faults}", exit_code=run.exit_code or FAILED)
+        code = INTERRUPTED if run.collected.interrupted else run.exit_code or FAILED
+        raise TeffError(f"nothing of {now[0]} was seen: {faults}", exit_code=code)
     price, code = asked.tell(now, run, [] if run.collected.interrupted else here)
     if run.collected.interrupted or code == INTERRUPTED:
         raise Exit(INTERRUPTED)
@@ -173,7 +175,10 @@ def explain_program(
     for each in price.forecasts if applies else ():
         words, word = setting.at(each.factor)
         tries.append((shlex.join(words), word, each.speedup))
-    if preload:
+    if preload and not any(site.runtime == _REPLACED for site in run.observed.sites):
+        say(f"--also {also}: it takes the place of {_REPLACED}, which is not this program's runtime")
+        code = FAILED
+    elif preload:
         tries.append((shlex.join(launched(now, {"LD_PRELOAD": preload})), f"on {also}", None))
     if len(tries) > 1:
         asked.try_in_turns(tries)

@@ -261,12 +261,14 @@ class Text(click.ParamType[Any]):
 
 
 class File(click.Path):
-    """The path of a file, which is not empty either."""
+    """The path of a file, which is not empty either. No command takes - for a stream."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "-":
+            self.fail("- is no file's name here; name a file", param, ctx)
         return super().convert(Text().convert(value, param, ctx), param, ctx)
 
 

@@ -8,6 +8,7 @@ from rich.live import Live
 from rich.text import Text
 
 from tefflab.analysis.statistics import Progress
+from tefflab.errors import shortened
 from tefflab.host.terminal import is_redrawn
 from tefflab.output.quantities import TOO_FEW, bound, duration, interval_text, percent
 from tefflab.output.table import Column, Table
@@ -57,14 +58,14 @@ class LiveTable:
             case = known[0].case if len(known) == 1 else self._asked[variant_id]
             where = f" of {case}" if case else ""
             so_far = summary(known) or ("is measured" if is_whole else "has no value yet")  # cut off, or set aside
-            text = f"teff: {variant_id}: round {self._rounds[variant_id]}{where} {so_far}"
+            text = f"teff: {shortened(variant_id)}: round {self._rounds[variant_id]}{where} {so_far}"
             self._console.print(text, soft_wrap=True, markup=False)
         self._draw()
 
     def failed(self, variant_id: str, case: str, reason: str) -> None:
         """A round is lost, or the variant is out (of that case, where one is named)."""
         self._state[variant_id] = "failed"
-        what = f"{variant_id}, {case}" if case else variant_id
+        what = shortened(variant_id) + (f", {case}" if case else "")
         self._console.print(f"teff: {what}: {reason}", style="yellow", soft_wrap=True, markup=False)
         self._draw()
 
@@ -86,7 +87,7 @@ class LiveTable:
             values = [Column("so far", [summary(list(each.values())) for each in known])]
         return Table(
             [
-                Column("system", list(self._state), "left"),
+                Column("system", list(map(shortened, self._state)), "left"),
                 *values,
                 Column("rounds", [str(each or "") for each in self._rounds.values()]),
                 Column("", list(self._state.values()), "left", priority=1),

@@ -4,6 +4,7 @@ Files are read as they are: a process that crashed, or that still runs, leaves w
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ MAGIC = b"teffacct"
 _ADDS_UP = 0.03  # of a thread's time: by so much its accounts may differ
 _RUNTIMES = {"libtbb": "oneTBB"}  # whose users have another name than their library
 _NO_ROOM = "there was no room for accounts: its disk is full, or ulimit -f is low"
+_SUFFIX = re.compile(r"(-[0-9a-f]{8})?\.so.*")  # of a library in a wheel of Python's, with a digest
+_AT_WORK = 0.01  # of a thread's time on a core, by samples: a thread below it only sleeps
 _RARE = 0.001  # of a process's bodies: others than known sites have fewer, or it is told
 
 MODULE = np.dtype([("begin", "<u8"), ("end", "<u8"), ("path", "S496")])
@@ -205,24 +208,32 @@ def _process(file: File, names: Mapping[Place, str]) -> Process:
         times[DELAYED] = int(block["delayed"])
         threads.append({state: file.rate * ticks for state, ticks in times.items() if state and ticks})
     kinds = file.names("kinds")
-    if any(kinds[int(record["what"])] == SAMPLE for record in file.records):
+    if is_sampled := any(kinds[int(record["what"])] == SAMPLE for record in file.records):
         kinds[0] = SAMPLE  # those at further places, too
     every = [_site(file, record, kinds, names) for record in file.records]
     sites = tuple(site for site in every if site.kind not in WAITS)
     waits = tuple(sorted((site for site in every if site.kind in WAITS), key=lambda site: -site.seconds))
     elapsed = file.rate * (file.ended - int(header["started"]))
+    remarks = tuple(_remarks(file, threads, sites, elapsed))
+    if is_sampled:  # threads that only sleep have no part in the program: a virtual machine has many
+        threads = [each for each in threads if _running(each) > _AT_WORK * within(each)] or threads
     return Process(
         file.name,
         tuple(threads),
         elapsed,
         sites=sites,
         regions=int(file.blocks["regions"].max()),
-        remarks=tuple(_remarks(file, threads, sites, elapsed)),
+        remarks=remarks,
         waits=waits,
         began=1e-9 * int(header["real_time"]),
         displaced=1e-9 * int(header["displaced"]),
         cores=int(header["processors"]) or math.inf,
     )
+
+
+def _running(thread: Mapping[str, float]) -> float:
+    """A thread's seconds on a core, by samples."""
+    return thread.get("body", 0.0) + thread.get("runtime", 0.0)
 
 
 def _site(file: File, record: Any, kinds: Sequence[str], names: Mapping[Place, str]) -> Site:
@@ -233,7 +244,7 @@ def _site(file: File, record: Any, kinds: Sequence[str], names: Mapping[Place, s
     for place_in, bodies in enumerate(map(int, record["lengths"])):
         if bodies:
             lengths[bin_of(file.rate * max(_middle(place_in) - own / count, 1.0))] += bodies
-    library = Path(file.module(record["runtime"])).name.partition(".so")[0]
+    library = _SUFFIX.sub("", Path(file.module(record["runtime"])).name)
     seconds = file.rate * max(0, int(record["time"]) - own)
     name, kind = file.site_name(record, names), kinds[int(record["what"])]
     if record["partner"]:

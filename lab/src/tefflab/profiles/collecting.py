@@ -25,7 +25,7 @@ from typing import Any
 
 import psutil
 
-from tefflab.errors import INTERRUPTED, InputError, TeffError
+from tefflab.errors import InputError
 from tefflab.host.processes import answer, end
 from tefflab.host.terminal import progress, say
 from tefflab.output.quantities import duration
@@ -141,7 +141,7 @@ def collect(
 
     plain = [run("plain", {})] if runs > 1 else []
     if plain and plain[0].interrupted:
-        raise TeffError("interrupted before the program was collected", exit_code=INTERRUPTED)
+        return Collected((), plain[0], Observed(()), ())
     lacks_input = bool(plain) and stat.S_ISFIFO(os.fstat(0).st_mode)
     asks = " and asks" if sys.stdin.isatty() else ""
     again = f": it prints{asks} again{f'. {_PIPE}' * lacks_input}" if plain else ""
@@ -276,6 +276,8 @@ def _ended(process: "subprocess.Popen[bytes]") -> int:
 
 def why_unseen(command: Sequence[str], run: Run) -> str:
     """Why nothing was seen of a program, as far as its file tells, or that of a program which it starts."""
+    if run.interrupted:
+        return "it was interrupted before that"
     for word in (command[0], *(word for word in command[1:] if "/" in word and ".so" not in word)):
         path = Path(shutil.which(word) or "")
         if path.is_file() and path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
@@ -283,8 +285,12 @@ def why_unseen(command: Sequence[str], run: Run) -> str:
         told = answer(["readelf", "-lW", str(path)]) if path.is_file() and shutil.which("readelf") else None
         if told and told.returncode == 0 and "LOAD" in told.stdout and "INTERP" not in told.stdout:
             return f"{word} is linked statically, so nothing can be loaded into it"
-    runtimes = "no parallel region of OpenMP (libgomp, libomp) or oneTBB, no MPI and no runtime of libteff's"
+    why = [
+        "it began no parallel region of OpenMP (libgomp, libomp) or oneTBB, no MPI and no runtime of libteff's",
+        "could write no accounts (after chroot or setuid, without a free file descriptor)",
+        "went on in the background",
+    ]
     if run.cpu_seconds > _SHORTEST_SAMPLED:
         others = "static or setuid ones, ones without its LD_PRELOAD, or of another user"
-        return f"it began {runtimes}, and starts programs that the collector can't enter: {others}"
-    return f"it began {runtimes}, and took too little CPU time to be sampled"
+        return f"{', or '.join(why)}, or starts programs that the collector can't enter: {others}"
+    return f"{', or '.join(why)}; and it took too little CPU time to be sampled"

@@ -19,7 +19,7 @@ from tefflab.profiles.trace_accounts import messages_table
 from tefflab.records.plan import counted_workers
 
 _MOST_SITES = 12  # rows of the table
-_MOST_LETTERS = 40  # of a site's name
+_MOST_LETTERS = 34  # of a site's name
 _WORTH_A_ROW = 0.0005  # share of the threads' time that gets a row of the first table
 _WORTH_A_LINE = 0.005  # share of the threads' time that gets a line
 _WORTH_A_SENTENCE = 0.1  # share of the program's time, or of its threads', that gets a sentence
@@ -153,7 +153,7 @@ def _of_whom(observed: Observed) -> tuple[str, str]:
     if all(site.kind == OF_RANKS for site in observed.sites):
         return "the ranks' time with MPI", "before MPI_Init or after MPI_Finalize"
     if all(site.kind == SAMPLE for site in observed.sites):
-        return "the threads' time", "before the first sample"
+        return "the threads' time", "outside of the samples"
     return "the threads' time in parallel regions", "outside of parallel regions"
 
 
@@ -229,6 +229,7 @@ def remarks(run: Collected, price: Price) -> Iterator[str]:
     codes = {each.exit_code for each in (*run.plain, run.collected)}
     if any(site.kind == SAMPLE for site in run.observed.sites):
         yield "By samples: shares of time only. How many tasks there are, and how long, can't be seen here."
+        yield "Threads that only sleep are left out. Threads that spin, or that make threads, seem to be at work."
     if codes != {0}:
         yield f"The program ended with exit code {' and '.join(map(str, sorted(codes)))}."
     for process in run.observed.processes:
