@@ -1,6 +1,8 @@
 """Clusters that are not here: their files, METG on them, and that nobody takes it for a measured one."""
 
 import json
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,10 +10,13 @@ import pytest
 
 from conftest import printed_rows, teff
 from tefflab import project_root
+from tefflab.analysis.rows import Row
 from tefflab.cli import session
 from tefflab.errors import InputError
+from tefflab.records.plan import Variant
+from tefflab.records.store import Store
 from tefflab.systems import simulated
-from tefflab.systems.simulated import CLUSTERS, SIMULATOR, machines
+from tefflab.systems.simulated import CLUSTERS, SIMULATOR, SimulatedProgram, load_cluster, machines
 from tefflab.systems.systems import BUILD_FOLDER
 
 BINARY = project_root() / BUILD_FOLDER / "bin" / SIMULATOR
@@ -136,3 +141,143 @@ def test_a_model_without_noise_needs_few_rounds_and_its_mean_run_is_its_usual_ru
     rounds = {system: row["rounds"] for (system, _), row in rows.items()}
     assert rounds == {"simulated:mpi/quiet": 4, "simulated:mpi/jitter": 8, "simulated:mpi": 8}
     assert rows["simulated:mpi", mean]["high"] is None  # no run has met a detour
+
+
+_TWO_CORES = """title = "Two cores"
+[node]
+cores = 2
+flops = 8e10
+[[level]]
+latency = 0.0
+[[level]]
+latency = "2us"
+[system.mpi]
+title = "MPI"
+task = "195ns"
+message = "750ns"
+latency = "605ns"
+[model.quiet]
+"""
+
+
+@built
+def test_what_a_system_costs_is_told_by_metg_of_three_graphs(
+    simulating: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    commanded: Path,
+) -> None:
+    assert simulating
+    shutil.copytree(project_root() / "experiments", commanded / "experiments")
+    (commanded / "two.toml").write_text(_TWO_CORES, encoding="utf-8")
+    words = ("experiment", "costs", "--simulate", str(commanded / "two.toml"), "--store", "here")
+    assert teff(monkeypatch, *words) == 0
+    assert teff(monkeypatch, "export", "here", "-o", str(commanded / "told.toml")) == 0
+    told = load_cluster(str(commanded / "told.toml"))
+    (costs,) = told.system.values()
+    assert (told.node.cores, told.node.flops) == (2, pytest.approx(8e10, rel=1e-3))
+    found = (costs.task, costs.message, costs.latency)
+    assert found == (pytest.approx(195e-9, rel=0.01), pytest.approx(750e-9, rel=0.01), pytest.approx(605e-9, rel=0.01))
+    assert teff(monkeypatch, "experiment", "fig13", "--simulate", "cori", "--store", "other") == 2
+    assert (
+        "experiment fig13 is of message passing and accelerators, which --simulate does not" in capsys.readouterr().err
+    )
+
+
+@built
+def test_costs_are_refused_of_a_store_that_does_not_tell_them(
+    simulating: Callable[..., None], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulating("--simulate", "cori,quiet")
+    assert teff(monkeypatch, "export", "here", "--as", "toml") == 2
+    assert "here knows METG of the three graphs of " in capsys.readouterr().err
+
+
+@built
+def test_exports_of_a_simulated_sitting_name_the_cluster(
+    simulating: Callable[..., None], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulating("--simulate", "cori,quiet", "-steps", "100")
+    capsys.readouterr()
+    for form in ("md", "github", "gbench", "bencher"):
+        assert teff(monkeypatch, "export", "here", "--as", form) == 0
+        told = capsys.readouterr().out
+        assert "simulated:mpi/quiet on cori, quiet" in told
+        assert form == "bencher" or "simulated cori" in told
+    assert teff(monkeypatch, "export", "here", "--as", "hyperfine") == 2
+    assert "METG comes from runs of many sizes" in capsys.readouterr().err
+
+
+@built
+def test_tables_and_pictures_say_simulated_and_a_resumed_sitting_keeps_its_machine(
+    simulating: Callable[..., None], capsys: pytest.CaptureFixture[str], commanded: Path
+) -> None:
+    file = commanded / "mine.toml"
+    shutil.copy(CORI, file)
+    simulating("--simulate", f"{file},quiet,jitter", "--nodes", "2", "-steps", "100")
+    shown = capsys.readouterr()
+    assert "on simulated mine" in shown.out
+    assert "simulated:mpi/jitter" in shown.out
+    assert "this machine" not in shown.out
+    assert "drift" not in shown.out
+    report = next((commanded / "results/here").rglob("report.html")).read_text(encoding="utf-8")
+    assert "MPI on simulated Cori" in report
+    file.unlink()
+    simulating("--resume")
+    assert "none of them new" in capsys.readouterr().err
+    store = Store(commanded / "results" / "here")
+    assert len(store.sittings("task_graph")) == 1
+
+
+@built
+@pytest.mark.usefixtures("simulating")
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--load", "spin:50@0"), "--load spin:50@0: simulated systems use nothing of a machine; leave it out"),
+        (("--hosts", "a,b"), "--hosts a,b: simulated systems use nothing of a machine; leave it out"),
+        (("--launcher", "srun"), "--launcher srun: simulated systems use nothing of a machine; leave it out"),
+        (("-width", "16"), "-width 16 on 32 workers: at most 50 % of the cores have a task"),
+        (("--workers", "64"), "--workers 64: a node of the simulated cluster has 32 cores"),
+    ],
+)
+def test_what_a_simulated_cluster_does_not_have_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], why: str
+) -> None:
+    assert teff(monkeypatch, "metg", "--simulate", "cori", *words, "--store", "here") == 2
+    assert why in capsys.readouterr().err
+
+
+def test_two_simulated_clusters_are_not_compared_whatever_disturbs_them() -> None:
+    def row(simulated: str) -> Row:
+        variant = Variant("simulated:mpi", "MPI", "", "#000000", 0, simulated=simulated)
+        return Row(kind="task_graph", variant=variant, case="", configuration="", quantity="METG(50 %)")
+
+    assert row("cori, quiet").question == row("cori, detours").question
+    assert row("cori, quiet").question != row("mine, quiet").question != row("").question
+
+
+class Mean:
+    """Cori with the usual noise, asked by hand: the mean efficiency of some runs."""
+
+    def __init__(self, nodes: int) -> None:
+        (machine,) = machines("cori", ())
+        machine["told"]["seed"] = 1
+        self.machine, self.ranks = machine, 32 * nodes
+        words = SimulatedProgram.on(machine, "task_graph").command_line(self.ranks, nodes=nodes)
+        self.words = [*words, "--workers", str(self.ranks), "--batch"]
+
+    def efficiency(self, granularity: float, runs: int) -> float:
+        """Of tasks whose work takes half of this [s]."""
+        iterations = round((granularity / 2 / self.machine["told"]["flop"] - 64) / 128)
+        line = f"-type stencil_1d -width {self.ranks} -steps 1000 -kernel compute_bound -iter {iterations}\n"
+        told = subprocess.run(self.words, input=line * runs, stdout=subprocess.PIPE, text=True, check=True).stdout
+        seconds = [json.loads(each)["elapsed_seconds"] for each in told.splitlines()]
+        return granularity / 2 * 1000 / (sum(seconds) / runs)
+
+
+@built
+@pytest.mark.parametrize(("nodes", "paper", "runs"), [(1, 4.6e-6, 5), (128, 28e-6, 40), (256, 61e-6, 25)])
+def test_metg_of_mpi_lies_within_half_as_much_again_of_the_paper(nodes: int, paper: float, runs: int) -> None:
+    mean = Mean(nodes)
+    assert mean.efficiency(paper / 1.5, runs) < 0.5 < mean.efficiency(paper * 1.5, runs)
