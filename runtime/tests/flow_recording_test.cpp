@@ -248,7 +248,7 @@ TEST(flow_recording, random_programs_keep_their_order_without_the_waits_that_oth
   std::array<char, 64> x{};
   runtime rt{{.workers = 2}};
   const auto core = detail::make_flow(detail::private_access::internals(rt), 2);
-  for (int program = 0; program < 200; ++program) {
+  for (int program = 0; program < (under_sanitizer ? 50 : 200); ++program) {
     std::vector<detail::flow_record> made(1 + below(program == 0 ? 1500 : 40));
     for (auto& each : made)
       for (std::size_t i = below(4); i-- > 0;) {

@@ -396,7 +396,7 @@ TEST(flow_repetition, a_recording_a_check_and_a_cancelled_flow_come_between) {
 
 TEST(flow_repetition, any_allocation_that_fails_is_reported_and_the_flow_can_be_used_again) {
   runtime rt{{.workers = 2}};
-  for (std::uint64_t which = 1; which <= 3000; which += 1 + which / 16) {
+  for (std::uint64_t which = 1; which <= 3000; which += 1 + which / (under_thread_sanitizer ? 4 : 16)) {
     SCOPED_TRACE(testing::Message() << "allocation " << which);
     std::array<int, 40> x{};
     std::atomic<int> ran{0};

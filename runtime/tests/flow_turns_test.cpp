@@ -136,7 +136,7 @@ TEST(flow_turns, end_in_any_order_and_all_of_them_before_the_wait_returns) {
   std::mt19937_64 random(seed);
   other_thread other;
   on_runtimes([&](runtime& rt) {
-    for (int i = 0; i < (under_sanitizer ? 30 : 200); ++i) {
+    for (int i = 0; i < (under_sanitizer ? 12 : 200); ++i) {
       const std::uint64_t own = i == 0 ? seed : random();
       SCOPED_TRACE("TEFF_TEST_SEED=" + std::to_string(own));
       const auto program = random_steps(own);

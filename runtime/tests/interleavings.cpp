@@ -49,10 +49,11 @@ int checker::choose(int options) {
 
 void checker::enter() {
   auto& here = *active_;
-  auto& me = here.threads_[static_cast<std::size_t>(here.running_)];
-  me.body();
-  me.ended = true;
-  here.go_on();
+  for (auto& me = here.threads_[static_cast<std::size_t>(here.running_)];;) {
+    me.body();
+    me.ended = true;
+    here.go_on();  // back in the next run
+  }
 }
 
 void checker::fail(const std::string& what) {
@@ -63,25 +64,31 @@ void checker::fail(const std::string& what) {
   std::abort();  // nobody goes back to it
 }
 
+void checker::make_fibers(std::size_t count) {
+  threads_ = std::vector<thread>(count);
+  for (auto& each : threads_) {
+    each.stack = std::make_unique<char[]>(stack_bytes);
+    getcontext(&each.start);
+    each.start.uc_stack.ss_sp = each.stack.get();
+    each.start.uc_stack.ss_size = stack_bytes;
+    makecontext(&each.start, &checker::enter, 0);
+  }
+}
+
 void checker::run_once(program& bodies) {
   fault_.clear();
   auto last = std::move(bodies.back());
   bodies.pop_back();
-  if (threads_.size() != bodies.size()) threads_ = std::vector<thread>(bodies.size());
+  if (threads_.empty()) make_fibers(bodies.size());
   for (auto& each : threads_) {
     const auto index = static_cast<std::size_t>(&each - threads_.data());
     each.body = std::move(bodies[index]);
-    if (!each.stack) each.stack = std::make_unique<char[]>(stack_bytes);
     each.clock = {};
     each.clock[index] = 1;
     each.held = {};
     each.stores.clear();
     each.ready = nullptr;
     each.ended = false;
-    getcontext(&each.context);
-    each.context.uc_stack.ss_sp = each.stack.get();
-    each.context.uc_stack.ss_size = stack_bytes;
-    makecontext(&each.context, &checker::enter, 0);
   }
   switch_to(next_thread());
   if (!fault_.empty()) return;
@@ -139,19 +146,22 @@ void checker::go_on() {
   if (next != running_) switch_to(next);
 }
 
-// -1 switches to the caller of check(). The C++ library keeps the state of exceptions for each thread of the
-// system, so each fiber brings its own state along.
+// -1 switches to the caller of check().
 void checker::switch_to(int next) {
-  const auto fiber_of = [this](int i) -> fiber& {
-    return i < 0 ? main_ : threads_[static_cast<std::size_t>(i)];
-  };
   auto& from = fiber_of(running_);
-  auto& to = fiber_of(next);
   running_ = next;
-  auto* const held = abi::__cxa_get_globals();
-  std::memcpy(&from.held, held, sizeof from.held);
-  std::memcpy(static_cast<void*>(held), &to.held, sizeof to.held);
-  swapcontext(&from.context, &to.context);
+  std::memcpy(&from.held, abi::__cxa_get_globals(), sizeof from.held);
+  if (_setjmp(from.here) == 0) resume(fiber_of(next));  // unlike swapcontext(), these make no system call
+}
+
+// The C++ library keeps the state of exceptions for each thread of the system, so each fiber brings its own
+// state along.
+void checker::resume(fiber& to) {
+  std::memcpy(static_cast<void*>(abi::__cxa_get_globals()), &to.held, sizeof to.held);
+  if (to.started) _longjmp(to.here, 1);
+  to.started = true;
+  setcontext(&to.start);
+  std::abort();  // it has not switched
 }
 
 void checker::step() {

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <csetjmp>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -91,7 +92,9 @@ class checker {
     unsigned uncaught;
   };
   struct fiber {
-    ucontext_t context{};
+    ucontext_t start{};
+    std::jmp_buf here{};
+    bool started = false;
     exceptions held{};
   };
   struct thread : fiber {
@@ -107,10 +110,13 @@ class checker {
     int options;
   };
 
+  void make_fibers(std::size_t count);
   void run_once(program& bodies);
   int next_thread();
   void go_on();
+  fiber& fiber_of(int i) { return i < 0 ? main_ : threads_[static_cast<std::size_t>(i)]; }
   void switch_to(int next);
+  [[noreturn]] static void resume(fiber& to);
   int choose(int options);
   void flush_one(int thread) {
     auto& stores = threads_[static_cast<std::size_t>(thread)].stores;
@@ -124,7 +130,7 @@ class checker {
   static constexpr std::size_t stack_bytes = 64 * 1024;
 
   std::vector<thread> threads_;
-  fiber main_;
+  fiber main_{.started = true};
   int running_ = -1;
   int preemptions_left_ = 0;
   std::uint64_t moves_ = 0;  // of any thread, and of stores that become visible

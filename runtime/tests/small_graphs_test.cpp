@@ -88,7 +88,7 @@ thread_local int depth = 0;
 TEST(small_graphs, that_tasks_of_a_graph_wait_for_nest_only_a_few_tasks_deep) {
   for (const unsigned workers : {1U, 2U, 4U}) {
     runtime rt{{.workers = workers}};
-    constexpr int tasks = under_sanitizer ? 300 : 2000;
+    constexpr int tasks = under_sanitizer ? 100 : 2000;
     std::atomic<int> ran{0}, deepest{0};
     task_graph<int> outer{rt};
     outer.indegree([](int) { return 1; }).body([&](int) {

@@ -66,11 +66,11 @@ TEST(skynet, sums_up_the_numbers_of_its_leaves) {
 
 TEST(sort, sorts) {
   const auto sorted = after_run<sort>(10'000);
-  EXPECT_TRUE(std::ranges::is_sorted(sorted.keys()));
   std::vector<std::int32_t> keys;
   for (std::int64_t i = 0; i < 10'000; ++i)
     keys.push_back(static_cast<std::int32_t>(mixed(static_cast<std::uint64_t>(i))));
-  EXPECT_TRUE(std::ranges::is_permutation(sorted.keys(), keys));
+  std::ranges::sort(keys);
+  EXPECT_TRUE(std::ranges::equal(sorted.keys(), keys));
 }
 
 TEST(fft, is_the_fourier_transform) {
