@@ -43,7 +43,8 @@ bool works(state now) {
 }
 
 bool waits_for_thread(state now) {
-  return (state::imbalance <= now && now <= state::dependences) || now == state::lock || now == state::runtime;
+  return (state::imbalance <= now && now <= state::dependences) || now == state::lock ||
+         now == state::runtime;
 }
 
 bool waits_for_task(state now) {
@@ -85,12 +86,13 @@ bool seat::arrive(std::uint32_t thread) {
   return true;
 }
 
-// The part of the segment that ends in which the thread had no core, or waited for one that had none. The time
-// is taken for that of this segment: a displaced thread is without its core for longer than a short segment
-// lasts. Where the thread waits, it needs no core until its wait ends, and is late then: by what the wait takes
-// longer than usual. The wait may also end before this segment does, which began then.
+// The part of the segment that ends in which the thread had no core, or waited for one that had none. The
+// time is taken for that of this segment: a displaced thread is without its core for longer than a short
+// segment lasts. Where the thread waits, it needs no core until its wait ends, and is late then: by what the
+// wait takes longer than usual. The wait may also end before this segment does, which began then.
 std::uint64_t seat::note_displaced(std::uint64_t length, std::uint64_t now) {
-  const auto told = me == this ? nanoseconds_without_core() : without_core_;  // at a region's end, the master is here
+  const auto told =
+      me == this ? nanoseconds_without_core() : without_core_;  // at a region's end, the master is here
   const auto before = std::exchange(without_core_, told);
   const auto nanoseconds_lost = told - std::min(told, before);
   const state what = doing();

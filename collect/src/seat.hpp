@@ -114,7 +114,7 @@ class seat {
   // A worker's first segment begins when its region did: its thread was made for that.
   void begin_worker(std::uint64_t region_began);
   void take_part();  // in a region, from now on or for as long as it lives
-  // The current body, if no other one is around it: a process that ends within leaves no other word of it.
+  // The current body, if no other body is around it: a process that ends within has counted no such body.
   void note_open();
   // Ends the bodies that the thread is in, up to the one that its region began in.
   void end_bodies(activation* outer);

@@ -44,6 +44,7 @@ class Accounts:
         end = self.header["ended"] or max(seats["since"].max(initial=0), last["ticks"])
         for seat in seats:
             seat["times"][seat["now"]] += max(0, int(end) - int(seat["since"]))
+            seat["times"][-1] += seat["delayed"]  # displaced
         self.elapsed = float(int(end) - int(self.header["started"])) * self.ns
         self.seats = seats["times"].astype(float) * self.ns  # by seat and state
         names = [name.decode() for name in self.header["states"] if name]

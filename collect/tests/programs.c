@@ -378,7 +378,14 @@ static long threads(void) {
 
 static long killed(void) {
   dynamic_loop();
-  kill(getpid(), SIGKILL);
+#pragma omp parallel
+  {
+    spin(length);
+#pragma omp barrier
+#pragma omp master
+    kill(getpid(), SIGKILL);
+#pragma omp barrier
+  }
   return 0;
 }
 

@@ -126,6 +126,16 @@ def test_a_thread_without_a_core_is_in_no_body(program: Path, tmp_path: Path) ->
     assert accounts.bodies("chunk")[1] < 1.3 * done.said["wall"]
 
 
+def test_a_wait_for_a_thread_without_a_core_is_no_wait(program: Path, tmp_path: Path) -> None:
+    """The thread that works has the core half of the time: the other one does not sleep at once."""
+    core = str(min(os.sched_getaffinity(0)))
+    settings = {"OMP_WAIT_POLICY": "active"}
+    done = run(tmp_path / "out", "taskset", "-c", core, program, "imbalance", "400000", **settings)
+    [accounts] = done.accounts
+    assert accounts.blocks["delayed"].sum() * accounts.ns > 0.2 * done.said["wall"]
+    assert accounts.states["imbalance"] < 0.8 * done.said["wall"]
+
+
 def test_the_last_segments_of_each_thread_are_noted(program: Path, tmp_path: Path) -> None:
     noted = 64
     done = run(tmp_path / "out", program, "dynamic_loop", "100", "300", TEFF_SEGMENTS=str(noted))
@@ -216,6 +226,9 @@ def test_a_program_that_ends_otherwise_leaves_what_was_seen(
     first = done.accounts[0]
     assert first.bodies("chunk")[0] == 100
     assert (first.header["ended"] == 0) == (case != "forked")
+    goes_on = set(first.blocks["open"]) - {0}
+    assert goes_on <= set(first.sites["address"])
+    assert len(goes_on) == (case == "killed")
     if case == "forked":
         assert done.accounts[1].header["parent"] == first.header["process"]
         assert done.accounts[1].states["body"] > 40e3

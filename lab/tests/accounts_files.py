@@ -35,13 +35,15 @@ class Bodies:
 
 @dataclass(frozen=True)
 class Thread:
-    """Its time by state, in nanoseconds; `now` is its state since `since`."""
+    """Its time by state, in nanoseconds; `now` is its state since `since`. The body that goes on has this address and
+    kind."""
 
     times: Mapping[str, int]
     bodies: Sequence[Bodies] = ()
     regions: int = 1
     now: str = "serial"
     since: int | None = None
+    goes_on: tuple[int, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ class Accounts:
         own["seat"], own["regions"] = seat, thread.regions
         own["now"], own["since"] = STATES.index(thread.now), 1000 + RATE * since
         own["sites_used"] = 1 + len(thread.bodies)
+        if thread.goes_on:
+            own["open"], own["open_what"] = thread.goes_on[0] + 1, KINDS.index(thread.goes_on[1])
         for state, time in thread.times.items():
             own["times"][STATES.index(state)] = RATE * time
         for place, each in enumerate(thread.bodies, 1):

@@ -108,6 +108,23 @@ def test_a_process_that_was_killed_counts_until_it_was_last_seen(tmp_path: Path)
     assert "did not end by itself" in of.processes[0].remarks[0]
 
 
+def test_a_body_that_goes_on_when_its_process_is_killed_counts_until_the_end_of_the_run(tmp_path: Path) -> None:
+    """The thread has run for 20 ms in a region of 30 ms, and a chunk of it took 5 ms of these."""
+    thread = Thread(
+        {"body": 20 * MS, "imbalance": 10 * MS},
+        [Bodies(0x200, "region", 0, 0), Bodies(0x100, "chunk", 1, 5 * MS)],
+        now="body",
+        since=30 * MS,
+        goes_on=(0x200, "region"),
+    )
+    (tmp_path / "1.accounts").write_bytes(Accounts([thread], elapsed=30 * MS, header={"ended": 0}).content())
+    for until, length in ((None, 15 * MS), (1e-9 * (500 + 50 * MS), 35 * MS)):
+        (process,) = read_accounts(tmp_path, until).processes
+        region = next(each for each in process.sites if each.kind == "region")
+        assert (region.count, region.seconds) == (1, pytest.approx(1e-9 * length, rel=1e-3))
+        assert region.quantile(0.5) == pytest.approx(1e-9 * length, rel=0.2)
+
+
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
@@ -371,9 +388,12 @@ def test_time_without_a_core_is_left_out() -> None:
     assert beside.disturbed == pytest.approx(0.5)
     alone = replace(beside, plain=(replace(beside.plain[0], others=0.4),))
     assert alone.seconds == pytest.approx(2.0)  # a plain run that had the cores waited by itself
-    waiting = observed({"body": 1.2, "imbalance": 0.8, "displaced": 0.8}, site("task", 480_000, 10e-6))
-    assert waiting.seconds["imbalance"] == pytest.approx(4 * 0.8 * 1.2 / 2.0)
-    assert waiting.displaced == pytest.approx(4 * (0.8 + 0.8 * 0.8 / 2.0))
+    spent = {"body": 1.2, "imbalance": 0.2, "message": 0.8, "displaced": 0.5, "delayed": 0.3}
+    waiting = observed(spent, site("task", 480_000, 10e-6))
+    assert waiting.seconds["imbalance"] == pytest.approx(4 * 0.2)
+    assert waiting.seconds["message"] == pytest.approx(4 * 0.8 * 1.2 / 2.0)
+    assert waiting.displaced == pytest.approx(4 * (0.5 + 0.3 + 0.8 * 0.8 / 2.0))
+    assert waiting.width == pytest.approx(4)
     price = program_report.price_of(beside)
     assert price.efficiency == pytest.approx(0.8)
     assert price.seconds["dispatch"] == pytest.approx(1.2)
@@ -385,7 +405,12 @@ def test_threads_that_share_cores_with_each_other_lose_nothing_to_other_programs
     """Four threads on two cores, beside another program that had them for 0.4 s. No grain gains more than two cores."""
     spent = {"body": 0.2, "dispatch": 0.8, "displaced": 1.1}
     crowd = observed(spent, site("task", 480_000, 0.8 / 480_000))
+    alone = replace(crowd, others=0.4, processes=(replace(crowd.processes[0], cores=4),))
+    assert (alone.crowded, alone.displaced) == (0.0, pytest.approx(4.4))  # noise of what others used
     crowd = replace(crowd, others=0.4, processes=(replace(crowd.processes[0], cores=2),))
+    late = replace(crowd.processes[0], threads=tuple({**each, "delayed": 0.55} for each in crowd.threads))
+    assert replace(crowd, processes=(late,)).displaced == pytest.approx(0.4 * 1.5)
+    assert replace(crowd, processes=(late,)).seconds["imbalance"] == pytest.approx(2.0)
     assert crowd.crowded == pytest.approx(4.0)
     assert crowd.displaced == pytest.approx(0.4)
     assert crowd.width == pytest.approx(4.4 / 2.1)
@@ -402,6 +427,30 @@ def test_time_without_a_core_is_left_out_also_outside_of_regions() -> None:
     assert run.seconds == pytest.approx(2.0)
     assert program_report.price_of(run).serial == pytest.approx(0.5)
     assert replace(run, observed=replace(outside, others=0.5)).seconds == pytest.approx(3.5)
+
+
+@pytest.mark.parametrize("kind", ["chunk", "task"])
+def test_a_thread_at_a_barrier_waits_for_the_last_body_of_others_first(kind: str) -> None:
+    """Of 3 bodies of 50 us in each of 3000 regions, two threads run 1.5 each, and wait for half of one."""
+    bodies, parts = site(kind, 9000, 50e-6), Site("a.c:1", "region", "libomp", 6000, 0.0, {bin_of(1e-8): 6000})
+    uneven = observed({"body": 0.225, "imbalance": 0.075}, bodies, parts, width=2, regions=3000)
+    price = program_report.price_of(collected(uneven, 0.3, 0.3))
+    assert price.seconds["runtime"] == pytest.approx(0, abs=0.005)
+    assert price.share_of(*price.alike) < 0.05
+    fine = observed({"body": 0.225, "imbalance": 0.075}, site(kind, 450_000, 1e-6), parts, width=2, regions=3000)
+    assert program_report.price_of(collected(fine, 0.3, 0.3)).seconds["runtime"] > 0.1  # barriers that cost 25 us
+
+
+@pytest.mark.parametrize(("tasks", "factor"), [(100_000, 512), (1_000, 4), (256, 0)])
+def test_a_taskloop_that_libgomp_runs_in_one_thread_gets_as_many_tasks_as_it_shares(tasks: int, factor: int) -> None:
+    threads = tuple({"body": body, "imbalance": 1 - body} for body in (1.0, 0.0, 0.0, 0.0))
+    loop = Observed((Process("process", threads, 1.0, (site("taskloop", tasks, 1 / tasks, "libgomp"),)),))
+    price, text = program_report.price_of(collected(loop, 1.0, 1.0)), text_of(collected(loop, 1.0, 1.0))
+    assert [each.factor for each in price.forecasts] == [factor] * (factor > 0)
+    assert ("in the thread that makes it" in text) == (factor > 0)
+    assert ("More tasks" in text) == (factor == 0)
+    if factor:
+        assert price.forecasts[0].speedup.value == pytest.approx(4, rel=0.1)
 
 
 def test_a_coarser_grain_that_gains_nothing_is_not_advised() -> None:
@@ -482,9 +531,17 @@ def test_the_report_names_waits_and_serial_parts() -> None:
     text = text_of(collected(of, 2.0, 2.0))
     assert "Threads have nothing left to do in 40 % of their time: work is uneven. More tasks even it out." in text
     assert "50 % of the program's time is outside of parallel regions" in text
-    for runtime, remedy in (("libomp", "Shorter chunks, or schedule(dynamic)"), ("oneTBB", "More tasks")):
-        uneven = observed({"body": 0.6, "imbalance": 0.4}, site("region", 40, 0.06, runtime))
-        assert f"work is uneven. {remedy}" in text_of(collected(uneven, 1.0, 1.0))
+    remedies = {
+        ("region", "libgomp"): "work is uneven. In a loop, schedule(dynamic) evens it out.",
+        ("share", "libomp"): "work is uneven. schedule(dynamic) evens it out.",
+        ("chunk", "libomp"): "work is uneven. Shorter chunks even it out.",
+        ("region", "oneTBB"): "work is uneven. More tasks even it out.",
+    }
+    for (kind, runtime), remedy in remedies.items():
+        uneven = observed({"body": 0.6, "imbalance": 0.4}, site(kind, 40, 0.06, runtime))
+        assert remedy in text_of(collected(uneven, 1.0, 1.0))
+    crowd = replace(uneven, processes=(replace(uneven.processes[0], cores=2),))
+    assert "work is uneven, or there are more threads than cores." in text_of(collected(crowd, 1.0, 1.0))
     disturbed = text_of(collected(of, 4.0, 2.0))
     assert "50 % of the program's time is outside" in disturbed
     assert "The time is of the collected run, which was quicker than a plain one (4.00 s)" in disturbed

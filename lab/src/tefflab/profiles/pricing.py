@@ -14,11 +14,12 @@ from typing import Any
 
 from tefflab.analysis.statistics import Interval
 from tefflab.profiles.measured_here import Curve
-from tefflab.profiles.states import DISPLACED, MANAGED, OUTSIDE, SHARED, STATES, Observed, Site
+from tefflab.profiles.states import DISPLACED, MANAGED, OUTSIDE, SAMPLE, SHARED, STATES, Observed, Site
 
 SCHEDULING = ("creation", "dispatch", "task_not_made", "task_not_begun")  # states of handing out tasks
 _COSTS = (*SCHEDULING, "counted", "runtime")
 WAITING = ("dependences", "imbalance")  # states of a thread that waits for other threads
+_TASKLOOP = 64  # tasks a thread: GOMP_taskloop() of libgomp runs all of a loop with more at once, in its caller
 _BARRIER = 50e-6  # seconds that a barrier itself may cost a thread
 _ENOUGH = 0.3  # share of the collected run in regions that tells what collecting added to regions
 KEPT = 0.95  # share of the time that the advised grain leaves for bodies
@@ -74,7 +75,9 @@ class Price:
 
     @cached_property
     def _measured(self) -> float:
-        """The threads' seconds in bodies of the collected run."""
+        """The threads' seconds in bodies of the collected run. Not every sample has a line."""
+        if self.observed.sites and all(site.kind == SAMPLE for site in self.observed.sites):
+            return self.observed.seconds["body"]
         return min(sum(site.seconds - self._around(site) for site in self.observed.sites), self.observed.in_regions)
 
     @cached_property
@@ -145,10 +148,13 @@ class Price:
 
     @cached_property
     def _barriers(self) -> float:
-        """The threads' seconds at barriers that unequal lengths of bodies do not explain."""
+        """The threads' seconds at barriers that unequal lengths of bodies do not explain. Where a thread takes the next
+        body, it waits for half of the last one of others."""
         explained = sum(site.count * (site.quantile(0.9) - site.quantile(0.1)) / 2 for site in self._shared)
-        most = sum(site.count for site in self._shared) * _BARRIER
-        return min(most, max(0.0, self.observed.seconds["imbalance"] - explained))
+        parts = sum(site.count for site in self._shared)
+        managed = [site for site in self.observed.sites if site.kind in MANAGED]
+        explained += sum(min(site.count, parts) * site.quantile(0.9) / 2 for site in managed)
+        return min(parts * _BARRIER, max(0.0, self.observed.seconds["imbalance"] - explained))
 
     @property
     def _taskwaits(self) -> float:
@@ -188,6 +194,8 @@ class Price:
     @cached_property
     def forecasts(self) -> list[Forecast]:
         """Of the sites that are alike, for each doubling of their bodies' length until the advised one."""
+        if self.serialized:
+            return [self.forecast(self.advised_factor)]
         return [self.forecast(2.0**power) for power in range(1, int(math.log2(self.advised_factor)) + 1)]
 
     def forecast(self, factor: float) -> Forecast:
@@ -216,6 +224,8 @@ class Price:
         """Of the program, if so much of a body does not grow with its work."""
         fewer = 1 - 1 / factor
         waits, ran = (sum(self.seconds[state] for state in states) for states in (WAITING, ("body", *_COSTS)))
+        if self.serialized:
+            saved, waits = saved + waits, 0.0
         fixed_part = self.count * min(fixed, _MOSTLY * self.length) * fewer
         saved += fixed_part
         around = 0.0
@@ -223,6 +233,17 @@ class Price:
             around = min(self.serial * self.plain, self.observed.regions * _HIDDEN) * fewer
         found = self.plain - saved * (1 + waits / ran) / self.observed.width - around
         return max(found, (self.work - fixed_part) / self.observed.cores)
+
+    @property
+    def serialized(self) -> float:
+        """How many times as many tasks a taskloop has as libgomp lets other threads take; 0 if it does let them. They
+        all have the loop's maker then, and the others wait."""
+        kind, runtime = (self.dearest.kind, self.dearest.runtime) if self.dearest else ("", "")
+        waits = sum(self.seconds[state] for state in WAITING)
+        if kind != "taskloop" or runtime != "libgomp" or waits < MUCH * self.in_regions:
+            return 0.0
+        times = self.count / (_TASKLOOP * self.observed.workers * self.observed.regions)
+        return times if times > 1 else 0.0
 
     @property
     def starved(self) -> bool:
@@ -236,6 +257,8 @@ class Price:
     def advised_factor(self) -> float:
         """How many times as long the bodies should be: a power of two. Then their number costs 1 - KEPT of the time,
         unless no region or too few bodies for all threads would be left. 1 if they may stay as they are."""
+        if self.serialized:
+            return float(2.0 ** math.ceil(math.log2(self.serialized)))
         kept = self.work * (1 - KEPT) / KEPT
         wanted = self.in_regions * self.share_of(*self.alike) / kept if kept else 1.0
         if wanted <= 1 or self.dearest is None:

@@ -34,6 +34,12 @@ _CAUSES = {  # what to do, where much time is in a state that the number of bodi
     "dependences": "Threads wait for tasks of others in {}{}.",
     "message": "Messages take {}{}.",
     "lock": "Threads wait for locks and critical sections in {}{}.",
+    "start": "Threads are started in {}{}.",
+}
+_EVEN = {  # what evens out work, by the kind of bodies
+    "chunk": "Shorter chunks even it out",
+    "share": "schedule(dynamic) evens it out",
+    "region": "In a loop, schedule(dynamic) evens it out",
 }
 
 
@@ -132,8 +138,8 @@ def advice(price: Price, curves: Sequence[Curve]) -> Iterator[str]:
     site, cost = price.dearest, price.share_of(*price.alike)
     shares = {state: price.seconds[state] / price.in_regions for state in _CAUSES}
     causes = [state for state, share in shares.items() if share >= _WORTH_A_SENTENCE]
-    remedies = _remedies(price) if price.starved or cost < _WORTH_ADVICE else {}
-    if site and cost >= _WORTH_ADVICE:
+    remedies = {} if price.serialized or (cost >= _WORTH_ADVICE and not price.starved) else _remedies(price)
+    if site and (cost >= _WORTH_ADVICE or price.serialized):
         yield _about(price, site, wants_more=any(state in remedies for state in causes))
     for state in causes:
         yield _CAUSES[state].format(f"{percent(shares[state])} of their time", remedies.get(state, ""))
@@ -144,7 +150,7 @@ def advice(price: Price, curves: Sequence[Curve]) -> Iterator[str]:
     if shorter := [each for each in price.shorter(curves) if math.isfinite(each.speedup.high)]:
         told = "; ".join(f"{_SHORTER[each.factor]} as long, {_speedup(each.speedup)}" for each in shorter)
         yield f"Shorter ones cost: {told}."
-    elif site and site.kind in {*MANAGED} - {OF_RANKS} and cost < _WORTH_ADVICE and not curves:
+    elif site and site.kind in {*MANAGED} - {OF_RANKS} and cost < _WORTH_ADVICE and not (curves or price.serialized):
         yield "How short they may be here: --curve measures it, in two minutes."
 
 
@@ -160,10 +166,11 @@ def _of_whom(observed: Observed) -> tuple[str, str]:
 def _remedies(price: Price) -> dict[str, str]:
     """What ends waits for other threads. More tasks than many do not even out work."""
     found, longest = {"dependences": ": more tasks have to be ready at a time"}, price.observed.sites[0]
-    if price.count <= MOST * price.observed.width * price.observed.regions:
-        is_loop = longest.kind in ("chunk", *SHARED) and "omp" in longest.runtime
-        more = "Shorter chunks, or schedule(dynamic), even" if is_loop else "More tasks even"
-        found["imbalance"] = f". {more} it out"
+    if price.observed.has_more_threads_than_cores:
+        found["imbalance"] = ", or there are more threads than cores"
+    elif price.count <= MOST * price.observed.width * price.observed.regions:
+        more = _EVEN.get(longest.kind) if "omp" in longest.runtime else None
+        found["imbalance"] = f". {more or 'More tasks even it out'}"
     return found
 
 
@@ -182,6 +189,8 @@ def _about(price: Price, site: Site, *, wants_more: bool) -> str:
     many = f"{_counted(price.count)} {site.title} of {duration(price.length)}"
     cost = f"{percent(price.share_of(*price.alike))} of the time is {site.runtime}'s"
     begin = f"{them} {many}; {cost}."
+    if price.serialized:
+        begin = f"{them} {many}. libgomp runs a taskloop of more than 64 tasks a thread in the thread that makes it."
     if wants_more:
         return begin
     if not price.forecasts:

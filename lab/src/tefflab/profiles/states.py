@@ -161,9 +161,11 @@ class Observed:
     @cached_property
     def crowded(self) -> float:
         """The seconds of all threads within parallel regions in which threads of the program itself had their cores."""
-        if len(self.threads) <= max(each.cores for each in self.processes):
-            return 0.0
-        return max(0.0, self._displaced - self.others)
+        return max(0.0, self._displaced - self.others) if self.has_more_threads_than_cores else 0.0
+
+    @property
+    def has_more_threads_than_cores(self) -> bool:
+        return len(self.threads) > max(each.cores for each in self.processes)
 
     @property
     def _displaced(self) -> float:
