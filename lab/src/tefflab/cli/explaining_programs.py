@@ -76,7 +76,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a user asks of the report on any run."""
+    """The wishes of a user about the report, of any run."""
 
     registry: Registry
     picture: Path | None

@@ -78,7 +78,7 @@ class Stretch:
 
 @dataclass
 class Traced:
-    """What the events of a process say. Times are in seconds, and threads go by their `tid`."""
+    """The events of a process, sorted. Times are in seconds, and threads go by their `tid`."""
 
     rank: str = ""  # `rank 3`; empty without ranks
     slices: defaultdict[int, list[Slice]] = field(default_factory=lambda: defaultdict(list))
