@@ -378,6 +378,15 @@ def test_equal_shares_that_wait_at_short_regions_wait_for_the_runtime_and_unequa
     assert few.seconds["imbalance"] == pytest.approx(4.0, rel=0.01)
 
 
+def test_the_report_says_where_its_time_is_of_no_usual_run() -> None:
+    of = observed({"body": 1.0, "displaced": 1.0}, site("task", 480_000, 2e-6))
+    run = collected(of, 2.0, 2.0)
+    cut = replace(run, collected=Run(2.0, 8.0, 130, interrupted=True))
+    assert "The collected run was interrupted: the time is that until then." in text_of(cut)
+    assert "program's own, as far as a busy machine tells." in text_of(replace(run, plain=()))
+    assert "busy" not in text_of(collected(observed({"body": 1.0}, site("task", 480_000, 2e-6)), 1.0, 1.0))
+
+
 def test_time_without_a_core_is_left_out() -> None:
     """The collected run took 0.5 s of CPU time more than the plain one, and others had the cores for 2 s of its 4."""
     of = observed({"body": 1.2, "dispatch": 0.8, "displaced": 2.0}, site("task", 480_000, 10e-6))
@@ -443,8 +452,9 @@ def test_a_thread_at_a_barrier_waits_for_the_last_body_of_others_first(kind: str
 
 @pytest.mark.parametrize(("tasks", "factor"), [(100_000, 512), (1_000, 4), (256, 0)])
 def test_a_taskloop_that_libgomp_runs_in_one_thread_gets_as_many_tasks_as_it_shares(tasks: int, factor: int) -> None:
-    threads = tuple({"body": body, "imbalance": 1 - body} for body in (1.0, 0.0, 0.0, 0.0))
-    loop = Observed((Process("process", threads, 1.0, (site("taskloop", tasks, 1 / tasks, "libgomp"),)),))
+    threads = tuple({"body": body, "imbalance": 0.98 - body, "runtime": 0.02} for body in (0.98, 0.0, 0.0, 0.0))
+    parts = site("region", 4, 1e-6, "libgomp")  # whose number costs more than that of the tasks
+    loop = Observed((Process("process", threads, 1.0, (site("taskloop", tasks, 1 / tasks, "libgomp"), parts)),))
     price, text = program_report.price_of(collected(loop, 1.0, 1.0)), text_of(collected(loop, 1.0, 1.0))
     assert [each.factor for each in price.forecasts] == [factor] * (factor > 0)
     assert ("in the thread that makes it" in text) == (factor > 0)
@@ -496,7 +506,7 @@ def test_the_report_says_what_the_grain_costs_and_what_another_one_gives() -> No
     stretched = text_of(collected(observed({"body": 1.6}, site("chunk", 16_000_000, 4e-7)), 1.0, 1.6))
     assert "Efficiency now: 62 %" in stretched
     assert "Collecting made bodies 60 % longer than the plain run leaves room for" in stretched
-    for length, runtime, is_said in ((9e-7, "oneTBB", True), (1.1e-6, "oneTBB", False), (9e-7, "libomp", False)):
+    for length, runtime, is_said in ((2.7e-6, "oneTBB", True), (3.3e-6, "oneTBB", False), (9e-7, "libomp", False)):
         short = observed({"body": 1.0, "dispatch": 0.1}, site("task", round(4 / length), length, runtime))
         assert ("of oneTBB costs lies in its body" in text_of(collected(short, 1.1, 1.1))) == is_said
 
@@ -948,6 +958,7 @@ def test_a_program_in_which_nothing_was_seen_ends_with_a_reason(
     assert "or could write no accounts (after chroot or setuid, " in said
     assert said.endswith("or went on in the background; and it took too little CPU time to be sampled\n")
     assert teff(monkeypatch, "explain", "--", "sh", "-c", "kill -9 $$") == 128 + 9
+    assert "it was ended by signal 9 (Killed), and no parallel region was seen" in capfd.readouterr().err
     assert teff(monkeypatch, "explain", "--", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done") == 1
     assert "starts programs that the collector can't enter" in capfd.readouterr().err
 

@@ -278,6 +278,8 @@ def why_unseen(command: Sequence[str], run: Run) -> str:
     """Why nothing was seen of a program, as far as its file tells, or that of a program which it starts."""
     if run.interrupted:
         return "it was interrupted before that"
+    if (number := run.exit_code - _SIGNALLED) in signal.valid_signals():
+        return f"it was ended by signal {number} ({signal.strsignal(number)}), and no parallel region was seen before"
     for word in (command[0], *(word for word in command[1:] if "/" in word and ".so" not in word)):
         path = Path(shutil.which(word) or "")
         if path.is_file() and path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):

@@ -165,7 +165,7 @@ class Price:
     @property
     def dearest(self) -> Site | None:
         """The site whose number of bodies costs most."""
-        return max(self.overheads, key=lambda site: self.overheads[site], default=None)
+        return self.serialized or max(self.overheads, key=lambda site: self.overheads[site], default=None)
 
     @cached_property
     def alike(self) -> list[Site]:
@@ -234,16 +234,19 @@ class Price:
         found = self.plain - saved * (1 + waits / ran) / self.observed.width - around
         return max(found, (self.work - fixed_part) / self.observed.cores)
 
-    @property
-    def serialized(self) -> float:
-        """How many times as many tasks a taskloop has as libgomp lets other threads take; 0 if it does let them. They
-        all have the loop's maker then, and the others wait."""
-        kind, runtime = (self.dearest.kind, self.dearest.runtime) if self.dearest else ("", "")
+    @cached_property
+    def serialized(self) -> Site | None:
+        """The longest taskloop with more tasks than libgomp lets other threads take: the thread that makes them runs
+        all, and the others wait."""
         waits = sum(self.seconds[state] for state in WAITING)
-        if kind != "taskloop" or runtime != "libgomp" or waits < MUCH * self.in_regions:
-            return 0.0
-        times = self.count / (_TASKLOOP * self.observed.workers * self.observed.regions)
-        return times if times > 1 else 0.0
+        loop = next(
+            (site for site in self.observed.sites if site.kind == "taskloop" and site.runtime == "libgomp"), None
+        )
+        return loop if loop and waits >= MUCH * self.in_regions and self._times_serial(loop) > 1 else None
+
+    def _times_serial(self, loop: Site) -> float:
+        """How many times as many tasks it has as libgomp shares, if a region has it once."""
+        return loop.count / (_TASKLOOP * self.observed.workers * self.observed.regions)
 
     @property
     def starved(self) -> bool:
@@ -258,7 +261,7 @@ class Price:
         """How many times as long the bodies should be: a power of two. Then their number costs 1 - KEPT of the time,
         unless no region or too few bodies for all threads would be left. 1 if they may stay as they are."""
         if self.serialized:
-            return float(2.0 ** math.ceil(math.log2(self.serialized)))
+            return float(2.0 ** math.ceil(math.log2(self._times_serial(self.serialized))))
         kept = self.work * (1 - KEPT) / KEPT
         wanted = self.in_regions * self.share_of(*self.alike) / kept if kept else 1.0
         if wanted <= 1 or self.dearest is None:

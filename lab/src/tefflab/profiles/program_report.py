@@ -24,8 +24,9 @@ _WORTH_A_ROW = 0.0005  # share of the threads' time that gets a row of the first
 _WORTH_A_LINE = 0.005  # share of the threads' time that gets a line
 _WORTH_A_SENTENCE = 0.1  # share of the program's time, or of its threads', that gets a sentence
 _WORTH_ADVICE = 1 - KEPT  # share of the threads' time that the number of a site's bodies may cost
-_WORTH_A_REMARK = 0.02
-_SHORT_OF_ONETBB = 1e-6  # seconds of a body: measured ones of 0.1 to 0.4 us were 20 to 80 ns too long
+_WORTH_A_REMARK = 0.05
+_MUCH_LEFT_OUT = 0.25  # share of the time in which other programs had the cores
+_SHORT_OF_ONETBB = 3e-6  # seconds of a body: a thread that makes them by `task_group::run` seems to be in one
 _SHORT = 0.1  # seconds: starting a program takes milliseconds of it
 _SHORTER = {0.5: "half", 0.25: "a quarter"}
 _TIMES = {2: "Twice", 4: "Four times", 8: "Eight times"}
@@ -134,13 +135,16 @@ def _kept_by(price: Price, site: Site, curves: Sequence[Curve]) -> Table:
 def advice(price: Price, curves: Sequence[Curve]) -> Iterator[str]:
     """The sentences, the most important one first."""
     time, outside = _of_whom(price.observed)
-    yield f"Efficiency now: {percent(price.efficiency)} of {time} is the program's own."
+    tells = ", as far as a busy machine tells" if price.disturbed > _MUCH_LEFT_OUT else ""
+    yield f"Efficiency now: {percent(price.efficiency)} of {time} is the program's own{tells}."
     site, cost = price.dearest, price.share_of(*price.alike)
     shares = {state: price.seconds[state] / price.in_regions for state in _CAUSES}
     causes = [state for state, share in shares.items() if share >= _WORTH_A_SENTENCE]
     remedies = {} if price.serialized or (cost >= _WORTH_ADVICE and not price.starved) else _remedies(price)
     if site and (cost >= _WORTH_ADVICE or price.serialized):
         yield _about(price, site, wants_more=any(state in remedies for state in causes))
+    if price.observed.has_more_threads_than_cores:
+        remedies = remedies | {"imbalance": ", or there are more threads than cores"}
     for state in causes:
         yield _CAUSES[state].format(f"{percent(shares[state])} of their time", remedies.get(state, ""))
         yield from _longest_wait(price.observed) if state == "message" else ()
@@ -166,9 +170,7 @@ def _of_whom(observed: Observed) -> tuple[str, str]:
 def _remedies(price: Price) -> dict[str, str]:
     """What ends waits for other threads. More tasks than many do not even out work."""
     found, longest = {"dependences": ": more tasks have to be ready at a time"}, price.observed.sites[0]
-    if price.observed.has_more_threads_than_cores:
-        found["imbalance"] = ", or there are more threads than cores"
-    elif price.count <= MOST * price.observed.width * price.observed.regions:
+    if price.count <= MOST * price.observed.width * price.observed.regions:
         more = _EVEN.get(longest.kind) if "omp" in longest.runtime else None
         found["imbalance"] = f". {more or 'More tasks even it out'}"
     return found
@@ -198,7 +200,7 @@ def _about(price: Price, site: Site, *, wants_more: bool) -> str:
     best = price.forecasts[-1]
     if best.speedup.value < 1 + _WORTH_ADVICE:
         return f"{begin} Longer ones would gain next to nothing."
-    words = _TIMES.get(int(best.factor), f"{digits(best.factor, 2)} times")
+    words = _TIMES.get(int(best.factor), f"{best.factor:.0f} times")
     longer = "as much work in a region" if site.kind in SHARED else "as coarse"
     return f"{begin} {words} {longer}{', all of them' * (others > 0)}: {_speedup(best.speedup)}."
 
@@ -212,7 +214,9 @@ def _speedup(value: Interval) -> str:
 
 def remarks(run: Collected, price: Price) -> Iterator[str]:
     """The runs, the cost of collecting, and the gaps in the accounts."""
-    if run.plain and price.added <= 0:
+    if run.collected.interrupted:
+        yield "The collected run was interrupted: the time is that until then."
+    elif run.plain and price.added <= 0:
         plain = duration(min(each.seconds for each in run.plain))
         yield f"The time is of the collected run, which was quicker than a plain one ({plain})."
     elif run.plain:
