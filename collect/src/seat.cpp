@@ -79,7 +79,7 @@ bool seat::arrive(std::uint32_t thread) {
     label(thread == head()->process ? state::serial : state::absent);
   }
   accounts_->thread = thread;
-  if (!only_samples) note_displaced(0, 0);
+  if (!only_samples) note_displaced(0);
   ++accounts_->threads;
   enter(state::serial);
   is_new_ = true;
@@ -88,29 +88,20 @@ bool seat::arrive(std::uint32_t thread) {
 
 // The part of the segment that ends in which the thread had no core, or waited for one that had none. The
 // time is taken for that of this segment: a displaced thread is without its core for longer than a short
-// segment lasts. Where the thread waits, it needs no core until its wait ends, and is late then: by what the
-// wait takes longer than usual. The wait may also end before this segment does, which began then.
-std::uint64_t seat::note_displaced(std::uint64_t length, std::uint64_t now) {
-  const auto told =
-      me == this ? nanoseconds_without_core() : without_core_;  // at a region's end, the master is here
-  const auto before = std::exchange(without_core_, told);
-  const auto nanoseconds_lost = told - std::min(told, before);
+// segment lasts. In a wait, the thread needs its core when the wait ends, and is late then.
+std::uint64_t seat::note_displaced(std::uint64_t length) {
+  // At a region's end, the master is here.
+  const auto told = me == this ? nanoseconds_without_core() : without_core_;
+  const auto lost = told - std::min(told, std::exchange(without_core_, told));
   const state what = doing();
-  if (what == state::serial && accounts_->thread == head()->process) head()->displaced += nanoseconds_lost;
-  auto lost = ticks_of(nanoseconds_lost);
-  const bool is_behind_wait = what == state::runtime || what == state::task_not_begun;
-  if (is_behind_wait && late_since_ == since()) lost += late_;
-  late_ = lost;
-  late_since_ = now;
-  lost = std::min(length, lost);
+  if (what == state::serial && accounts_->thread == head()->process) head()->displaced += lost;
   const bool waits = waits_for_thread(what);
-  std::uint64_t own = works(what) || is_behind_wait ? lost : 0;
-  if (waits && !is_behind_wait) own = std::min(lost, length - std::min(length, usual_wait_));
+  const auto without_core = std::min(length, ticks_of(lost));
+  const auto own = works(what) || waits ? without_core : 0;
   const auto anywhere = displaced_anywhere.load(std::memory_order_relaxed);
   const auto delayed = waits ? std::min(length - own, anywhere - seen_) : 0;
-  if (lost != 0) displaced_anywhere.fetch_add(lost, std::memory_order_relaxed);
-  seen_ = anywhere + lost;
-  if (waits && lost + delayed == 0) usual_wait_ = (usual_wait_ * 7 + length) / (usual_wait_ == 0 ? 1 : 8);
+  if (without_core != 0) displaced_anywhere.fetch_add(without_core, std::memory_order_relaxed);
+  seen_ = anywhere + without_core;
   accounts_->times[static_cast<std::size_t>(state::displaced)] += own;
   accounts_->delayed += delayed;
   return own + delayed;
@@ -278,12 +269,6 @@ void seat::end_wait(state next, std::uint64_t now, std::uint64_t last_end) {
     enter(state::imbalance, std::min(last_end, now));
   }
   enter(next, now);
-}
-
-void seat::waited_for_start(std::uint64_t until, std::uint64_t now) {
-  if (doing() != state::imbalance || until <= since()) return;
-  label(state::start);
-  enter(state::imbalance, std::min(until, now));
 }
 
 void seat::end_wait(state next) {

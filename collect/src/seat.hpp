@@ -62,7 +62,7 @@ class seat {
     now = std::max(now, accounts_->since);  // the counters of two processors may differ a little
     auto length = now - accounts_->since;
     // Relaxed: the number alone is used.
-    if (length > longest_unasked.load(std::memory_order_relaxed)) length -= note_displaced(length, now);
+    if (length > longest_unasked.load(std::memory_order_relaxed)) length -= note_displaced(length);
     accounts_->times[accounts_->now] += length;
     if (!noted_.empty()) note_segment(now);
     if (doing() == state::body && current != nullptr) {
@@ -87,8 +87,6 @@ class seat {
   // The thread ends a wait that no task ended. `last_end` is last_end_anywhere(), or 0.
   void end_wait(state next, std::uint64_t now, std::uint64_t last_end);
   void end_wait(state next);
-  // Before that: the threads that a barrier waited for were made `until` then.
-  void waited_for_start(std::uint64_t until, std::uint64_t now);
 
   // A region's body, or a part of the current body, which is the current one until it ends. Null without
   // memory.
@@ -137,7 +135,7 @@ class seat {
   site& find(const void* address, kind what, const void* function);
   site* meet(const void* address, kind what, std::uint32_t function);
   bool skips(const void* address, kind what, const void* function);
-  std::uint64_t note_displaced(std::uint64_t length, std::uint64_t now);
+  std::uint64_t note_displaced(std::uint64_t length);
   void note_segment(std::uint64_t now);
   void split_wait(const activation& task, std::uint64_t now);
 
@@ -146,10 +144,7 @@ class seat {
   bool is_new_ = true;              // the thread has been in no region
   std::uint64_t free_since_ = 0;    // when the thread before left
   std::uint64_t without_core_ = 0;  // nanoseconds of the thread, as it last asked
-  std::uint64_t late_ = 0;          // ticks without a core in the last long segment,
-  std::uint64_t late_since_ = 0;    // which ended then
-  std::uint64_t seen_ = 0;          // of `displaced_anywhere`
-  std::uint64_t usual_wait_ = 0;    // ticks of a long one in which nobody lacked a core, on average
+  std::uint64_t seen_ = 0;          // ticks of all threads without a core, as of its last long segment
   activation* free_ = nullptr;
   std::size_t given_ = 0;
   site* others_ = nullptr;

@@ -35,11 +35,9 @@ class team {
     seat* one = here();
     if (one == nullptr || (one != &master_ && !join(*one))) return false;
     one->runtime = runtime_;
-    const bool is_new = one->doing() == state::start;
     if (one->begin_part(kind::region, address_, state::body) == nullptr) return false;
     one->take_part();
     one->note_open();
-    if (is_new) note_start(one->since());
     return true;
   }
 
@@ -53,8 +51,6 @@ class team {
     for (const worker* one = workers; one != nullptr; one = one->next) {
       last_end = std::max(last_end, one->thread->last_end.load(std::memory_order_relaxed));
     }
-    const auto started = started_.load(std::memory_order_relaxed);
-    master_.waited_for_start(started, now);
     master_.end_wait(state::runtime, now, last_end);
     master_.end_bodies(outer_);
     master_.runtime = outer_runtime_;
@@ -64,9 +60,7 @@ class team {
       master_.give(*new (one) activation);
       one = link.next;
       const std::lock_guard held(link.thread->lock);
-      if (link.thread->joined != this) continue;
-      link.thread->waited_for_start(started, now);
-      link.thread->end_worker(now, last_end);
+      if (link.thread->joined == this) link.thread->end_worker(now, last_end);
     }
     note_clock();
     master_.enter(before_);
@@ -96,13 +90,6 @@ class team {
     return true;
   }
 
-  // Relaxed: end() comes after the runtime's barrier.
-  void note_start(std::uint64_t time) {
-    auto latest = started_.load(std::memory_order_relaxed);
-    while (latest < time && !started_.compare_exchange_weak(latest, time, std::memory_order_relaxed)) {
-    }
-  }
-
   seat& master_;
   const void* address_;
   activation* outer_;  // of the master, as are the next three
@@ -112,7 +99,6 @@ class team {
   std::uint32_t runtime_;
   std::uint64_t begin_;
   std::atomic<worker*> workers_{nullptr};
-  std::atomic<std::uint64_t> started_{0};  // when the last thread began that was made for this region
 };
 
 }  // namespace teff::collect

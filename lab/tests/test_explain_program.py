@@ -416,6 +416,7 @@ def test_threads_that_share_cores_with_each_other_lose_nothing_to_other_programs
     crowd = observed(spent, site("task", 480_000, 0.8 / 480_000))
     alone = replace(crowd, others=0.4, processes=(replace(crowd.processes[0], cores=4),))
     assert (alone.crowded, alone.displaced) == (0.0, pytest.approx(4.4))  # noise of what others used
+    assert replace(crowd, others=0.4).crowded == pytest.approx(4.0)  # a trace does not know the cores
     crowd = replace(crowd, others=0.4, processes=(replace(crowd.processes[0], cores=2),))
     late = replace(crowd.processes[0], threads=tuple({**each, "delayed": 0.55} for each in crowd.threads))
     assert replace(crowd, processes=(late,)).displaced == pytest.approx(0.4 * 1.5)

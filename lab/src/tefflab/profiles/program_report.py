@@ -35,7 +35,6 @@ _CAUSES = {  # what to do, where much time is in a state that the number of bodi
     "dependences": "Threads wait for tasks of others in {}{}.",
     "message": "Messages take {}{}.",
     "lock": "Threads wait for locks and critical sections in {}{}.",
-    "start": "Threads are started in {}{}.",
 }
 _EVEN = {  # what evens out work, by the kind of bodies
     "chunk": "Shorter chunks even it out",

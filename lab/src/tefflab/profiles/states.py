@@ -117,8 +117,8 @@ class Observed:
 
     @cached_property
     def seconds(self) -> defaultdict[str, float]:
-        """Of all threads, by state. Waits for displaced threads are displaced, too. Ranks do not know when others were:
-        they wait for messages of displaced ones as for those of running ones. Threads that share a core with each other
+        """Of all threads, by state. Waits for displaced threads are displaced, too. A rank does not know when other
+        ranks were displaced, so waits for messages shrink in proportion. Threads that share a core with each other
         are displaced without loss, and waits for them are waits."""
         found = defaultdict[str, float](float)
         for state, time in (each for thread in self.threads for each in thread.items()):
@@ -160,8 +160,11 @@ class Observed:
 
     @cached_property
     def crowded(self) -> float:
-        """The seconds of all threads within parallel regions in which threads of the program itself had their cores."""
-        return max(0.0, self._displaced - self.others) if self.has_more_threads_than_cores else 0.0
+        """The seconds of all threads within parallel regions in which threads of the program itself had their cores.
+        Traces do not know how many cores there are."""
+        knows_cores = any(math.isfinite(each.cores) for each in self.processes)
+        fits = knows_cores and not self.has_more_threads_than_cores
+        return 0.0 if fits else max(0.0, self._displaced - self.others)
 
     @property
     def has_more_threads_than_cores(self) -> bool:
