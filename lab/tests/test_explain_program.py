@@ -156,10 +156,21 @@ def test_accounts_that_do_not_add_up_are_told(tmp_path: Path) -> None:
 
 
 def test_programs_one_after_the_other_are_all_in_parallel_regions(tmp_path: Path) -> None:
-    began = [{"real_time": at * 1_000_000_000} for at in (9, 10, 10, 11)]
+    began = [{"real_time": at * 1_000_000_000, "processors": 3} for at in (9, 10, 10, 11)]
     of, _ = read(tmp_path, *(replace(FINE, header=each) for each in began))
     assert of.parallel_seconds == pytest.approx(3 * 0.040)
     assert of.width == pytest.approx(2 * 4 / 3)
+    assert (of.cores, of.has_more_threads_than_cores) == (4, True)
+    alone = replace(of, processes=(*of.processes[:2], of.processes[3]))
+    assert (alone.cores, alone.has_more_threads_than_cores) == (2, False)
+
+
+def test_a_process_that_replaces_itself_was_not_killed(tmp_path: Path) -> None:
+    heads: list[dict[str, int]] = [{"ended": 0, "real_time": 9}, {"real_time": 10}]
+    of, _ = read(tmp_path, *(replace(FINE, header=each) for each in heads))
+    assert [each.remarks for each in of.processes] == [(), ()]
+    of, _ = read(tmp_path, replace(FINE, header={"ended": 0, "real_time": 11}))
+    assert "did not end by itself" in of.processes[-1].remarks[0]
 
 
 @pytest.mark.parametrize(("line", "places"), [("/a.cpp:{}", ["a.cpp:300", "a.cpp:200"]), ("??", ["main()"])])
