@@ -74,7 +74,7 @@ def explain(
     elif target is None:
         raise InputError("name a trace, a mini-app or spawn, or a program behind --; see --help")
     elif kind == _PATTERNS:
-        cases = [each.removeprefix(f"{_PATTERNS}:") for each in patterns.pop("cases")] + ([case] if case else [])
+        cases = [*patterns.pop("cases"), *([case] if case else [])]
         profile_patterns(registry, systems, cases, **patterns, as_json=as_json)
     elif (file := Path(target)).is_file() or file.suffix == ".json" or len(file.parts) > 1:
         if file.suffix != ".json":
@@ -82,7 +82,7 @@ def explain(
         if said := [*flags, *(() if runs is None else ("--runs",)), *(() if tasks is None else ("--tasks",))]:
             raise InputError(f"{' '.join(said)}: is for an app; a trace is of a run that has ended")
         here = asked.systems_of_curves()
-        if code := asked.tell([file.name], run_of(file), here)[1]:
+        if code := asked.tell([file.name], run_of(file), here):
             raise Exit(code)
     elif ranks is not None:
         way_out = "trace ranks by teff run --ranks N --trace FILE, then say teff explain FILE"
@@ -178,10 +178,9 @@ def advise_app(asked: Asked, app: Launch, systems: Sequence[str], tasks: int | N
         now = setting_of(json.loads(line))
         refuse_untraced(program, file)
         traced = run_of(file, seconds)
-    price, code = asked.tell([program.id, *words(now)], traced, here)
-    if code:
+    if code := asked.tell([program.id, *words(now)], traced, here):
         raise Exit(code)
-    advised = advised_setting(price, now)
+    price, advised = traced.price, advised_setting(traced.price, now)
     tried = search({now, advised}, quickest) if runs else {}
     told = []
     for each, took in sorted(tried.items()):

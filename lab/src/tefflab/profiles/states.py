@@ -143,6 +143,11 @@ class Observed:
         return tuple(sorted(map(_joined, together.values()), key=lambda site: -site.seconds))
 
     @property
+    def is_sampled(self) -> bool:
+        """Whether its sites have shares of time, and neither numbers nor lengths of bodies."""
+        return any(site.kind == SAMPLE for site in self.sites)
+
+    @property
     def in_regions(self) -> float:
         """The seconds of all threads within parallel regions in which no other program had their cores."""
         return sum(time for state, time in self.seconds.items() if state not in (*OUTSIDE, DISPLACED))
