@@ -169,9 +169,6 @@ def advise_app(asked: Asked, app: Launch, systems: Sequence[str], tasks: int | N
             raise TeffError(f"{program.id} {' '.join(words(setting))}: {done.error}")
         return done.record.wall_seconds, done.line
 
-    def quickest(setting: int) -> float:
-        return min(run(setting)[0] for _ in range(runs))
-
     with tempfile.TemporaryDirectory(prefix="teff-explain-") as folder:
         file = Path(folder) / "trace.json"
         seconds, line = run(tasks, file)
@@ -181,7 +178,7 @@ def advise_app(asked: Asked, app: Launch, systems: Sequence[str], tasks: int | N
     if code := asked.tell([program.id, *words(now)], traced, here):
         raise Exit(code)
     price, advised = traced.price, advised_setting(traced.price, now)
-    tried = search({now, advised}, quickest) if runs else {}
+    tried = search({now, advised}, runs, lambda setting: run(setting)[0])
     told = []
     for each, took in sorted(tried.items()):
         quickest_of = Interval(took, 0.0, math.inf)  # the quickest of a few runs has no interval
@@ -206,12 +203,14 @@ def advised_setting(price: Price, now: int) -> int:
     return min(now, fewer) if price.forecasts else now
 
 
-def search(starts: Collection[int], seconds_of: Callable[[int], float]) -> dict[int, float]:
-    """The times of `starts`, then of half and twice the quickest (one task is the least), until it lies between two."""
+def search(starts: Collection[int], runs: int, seconds_of: Callable[[int], float]) -> dict[int, float]:
+    """The least times of `starts`, of so many runs in turns; then of half and twice the quickest (one task is the
+    least), until it lies between two."""
     tried: dict[int, float] = {}
-    missing = starts
+    missing = starts if runs else ()
     while missing:
-        tried |= {tasks: seconds_of(tasks) for tasks in missing}
+        for tasks in [*missing] * runs:
+            tried[tasks] = min(seconds_of(tasks), tried.get(tasks, math.inf))
         best = min(tried, key=lambda each: tried[each])
         missing = {max(1, best // 2), 2 * best} - tried.keys()
     return tried
