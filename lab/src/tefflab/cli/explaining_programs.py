@@ -99,19 +99,16 @@ class Asked:
 
     def _curves(self, price: Price, here: Sequence[Present]) -> tuple[list[Curve], int]:
         """Of the shape of the program's dearest bodies, measured anew on the systems `here`; and that's exit code."""
-        curves: list[Curve] = []
-        ended = ""
+        curves, ended, why = list[Curve](), "", _NO_GRAIN
         if site := price.dearest:
             shape, workers = price.observed.shape(site), min(usable_cores(), price.observed.workers)
             bodies = f"{site.title} as those of {site.place}"
-        if not site:
-            why = _NO_GRAIN
-        elif here and not any(each.get("bodies") == shape for each in ask_cases(here[0].program)):
-            why = f"no benchmark has {bodies}"
-        else:
-            if here:
-                _, ended = self.measured(SPINNING, here, {"cases": [shape]}, f"Like {bodies}", workers)
-            curves, why = curves_of(self.registry, shape, workers)
+            if here and not any(each.get("bodies") == shape for each in ask_cases(here[0].program)):
+                why = f"no benchmark has {bodies}"
+            else:
+                if here:
+                    _, ended = self.measured(SPINNING, here, {"cases": [shape]}, f"Like {bodies}", workers)
+                curves, why = curves_of(self.registry, shape, workers)
         if here and why:
             say(f"--curve: there is no curve: {why}")
         return curves, INTERRUPTED if ended else FAILED if here and why else 0
