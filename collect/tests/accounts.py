@@ -1,31 +1,10 @@
-"""Reads a file of accounts. Its types are defined in src/accounts.hpp."""
+"""Adds up a file of accounts, whose layout the lab's reader has, in plain nanoseconds."""
 
 from pathlib import Path
 
 import numpy as np
 
-SITE = np.dtype(
-    [("address", "u8"), ("module", "u4"), ("runtime", "u4"), ("what", "u4"), ("too_short", "u4")]
-    + [(name, "u8") for name in ("count", "timed", "segments", "time", "longest")]
-    + [("recent", "u8"), ("recently", "u4"), ("turn", "u4"), ("ahead", "u8")]
-    + [("partner", "u4"), ("function", "u4"), ("lengths", "u8", 156)]
-)
-SEGMENT = np.dtype([("until", "u8"), ("address", "u8"), ("function", "u4"), ("what", "u2"), ("did", "u2")])
-BLOCK = np.dtype(
-    [(name, "u4") for name in ("seat", "part", "thread", "threads", "now", "sites_used")]
-    + [("since", "u8"), ("regions", "u8"), ("times", "u8", 16), ("segments_noted", "u8")]
-    + [("open", "u8"), ("delayed", "u8"), ("open_what", "u4"), ("reserved", "u4", 15), ("sites", SITE, 12)]
-)
-MODULE = np.dtype([("begin", "u8"), ("end", "u8"), ("path", "S496")])
-MOMENT = np.dtype([("ticks", "u8"), ("nanoseconds", "u8")])
-HEADER = np.dtype(
-    [("magic", "S8")]
-    + [(name, "u4") for name in ("version", "processors", "process", "parent", "modules_used", "seats")]
-    + [(name, "u4") for name in ("lost_threads", "clock_reads_tsc")]
-    + [(name, "u8") for name in ("own", "started", "ended", "real_time", "displaced")]
-    + [("first", MOMENT), ("last", MOMENT), ("states", "S16", 16), ("kinds", "S16", 16)]
-    + [("rank", "u4"), ("reserved", "u1", 3468), ("modules", MODULE, 120)]
-)
+from tefflab.profiles.accounts import BLOCK, HEADER, MAGIC, SITE, VERSION
 
 
 class Accounts:
@@ -34,8 +13,8 @@ class Accounts:
     def __init__(self, path: Path) -> None:
         content = path.read_bytes()
         self.header = np.frombuffer(content, HEADER, 1)[0]
-        if (self.header["magic"], self.header["version"]) != (b"teffacct", 4):
-            raise ValueError(f"{path}: not a file of accounts of version 4")
+        if (self.header["magic"], self.header["version"]) != (MAGIC, VERSION):
+            raise ValueError(f"{path}: not a file of accounts of version {VERSION}")
         blocks = np.frombuffer(content[HEADER.itemsize :], BLOCK).copy()
         self.blocks = blocks[blocks["seat"] > 0]
         first, last = self.header["first"], self.header["last"]

@@ -13,9 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tefflab.profiles.timeline import SEGMENT
+
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-from accounts import SEGMENT, Accounts  # noqa: E402
+from accounts import Accounts  # noqa: E402
 
 LIBRARY = HERE.parents[1] / ".teff" / "build" / "lib" / "libteff_collect.so"
 COMPILERS = {"libgomp": ("gcc",), "libomp": ("clang-19", "clang")}
