@@ -49,10 +49,23 @@ def test_the_setting_gives_tasks_the_advised_length_or_idle_workers_more_tasks(
 def test_the_quickest_setting_lies_between_two_slower_ones() -> None:
     for best in (1, 2, 64, 1024):
         for starts in ({1}, {500}, {8, 22246}):
-            tried = search(starts, lambda tasks: abs(tasks - best) + 1.0)  # noqa: B023 - called at once
+            tried = search(starts, 2, lambda tasks: abs(tasks - best) + 1.0)  # noqa: B023 - called at once
             quickest = min(tried, key=lambda each: tried[each])
             assert {max(1, quickest // 2), 2 * quickest} | starts <= tried.keys()
             assert best / 2 <= quickest <= 2 * best
+
+
+def test_settings_have_their_runs_in_turns() -> None:
+    """A machine that is slow at first."""
+    ran: list[int] = []
+
+    def seconds(tasks: int) -> float:
+        ran.append(tasks)
+        return 3.0 if len(ran) < 3 else 1.0 + (tasks != 4)
+
+    assert search([2, 4], 2, seconds) == {2: 2.0, 4: 1.0, 8: 2.0}
+    assert ran == [2, 4, 2, 4, 8, 8]
+    assert search([2, 4], 0, seconds) == {}
 
 
 @pytest.mark.parametrize(("words", "asked"), [(["-tasks", "3"], 3), (["--tasks=3"], 3), (["-tasks=3"], 3), ([], None)])

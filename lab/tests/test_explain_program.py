@@ -156,10 +156,21 @@ def test_accounts_that_do_not_add_up_are_told(tmp_path: Path) -> None:
 
 
 def test_programs_one_after_the_other_are_all_in_parallel_regions(tmp_path: Path) -> None:
-    began = [{"real_time": at * 1_000_000_000} for at in (9, 10, 10, 11)]
+    began = [{"real_time": at * 1_000_000_000, "processors": 3} for at in (9, 10, 10, 11)]
     of, _ = read(tmp_path, *(replace(FINE, header=each) for each in began))
     assert of.parallel_seconds == pytest.approx(3 * 0.040)
     assert of.width == pytest.approx(2 * 4 / 3)
+    assert (of.cores, of.has_more_threads_than_cores) == (4, True)
+    alone = replace(of, processes=(*of.processes[:2], of.processes[3]))
+    assert (alone.cores, alone.has_more_threads_than_cores) == (2, False)
+
+
+def test_a_process_that_replaces_itself_was_not_killed(tmp_path: Path) -> None:
+    heads: list[dict[str, int]] = [{"ended": 0, "real_time": 9}, {"real_time": 10}]
+    of, _ = read(tmp_path, *(replace(FINE, header=each) for each in heads))
+    assert [each.remarks for each in of.processes] == [(), ()]
+    of, _ = read(tmp_path, replace(FINE, header={"ended": 0, "real_time": 11}))
+    assert "did not end by itself" in of.processes[-1].remarks[0]
 
 
 @pytest.mark.parametrize(("line", "places"), [("/a.cpp:{}", ["a.cpp:300", "a.cpp:200"]), ("??", ["main()"])])
@@ -216,7 +227,7 @@ def test_threads_that_samples_never_saw_at_work_do_not_count(tmp_path: Path) -> 
     sleeps = Thread({"body": MS // 4, "wait": 39 * MS})
     of, _ = read(tmp_path, Accounts([sleeps, works, sleeps], 40 * MS))
     assert len(of.threads) == 1
-    assert program_report.price_of(collected(of, 0.04, 0.04)).efficiency == pytest.approx(0.5)
+    assert collected(of, 0.04, 0.04).price.efficiency == pytest.approx(0.5)
     of, _ = read(tmp_path, Accounts([sleeps, replace(works, times={"wait": 40 * MS})], 40 * MS))
     assert len(of.threads) == 2
     idle = Thread({"imbalance": 40 * MS})  # events tell that it is of the program's teams
@@ -403,7 +414,7 @@ def test_time_without_a_core_is_left_out() -> None:
     assert waiting.seconds["message"] == pytest.approx(4 * 0.8 * 1.2 / 2.0)
     assert waiting.displaced == pytest.approx(4 * (0.5 + 0.3 + 0.8 * 0.8 / 2.0))
     assert waiting.width == pytest.approx(4)
-    price = program_report.price_of(beside)
+    price = beside.price
     assert price.efficiency == pytest.approx(0.8)
     assert price.seconds["dispatch"] == pytest.approx(1.2)
     assert price.forecast(4).speedup.low < replace(price, disturbed=0).forecast(4).speedup.low
@@ -425,7 +436,7 @@ def test_threads_that_share_cores_with_each_other_lose_nothing_to_other_programs
     assert crowd.displaced == pytest.approx(0.4)
     assert crowd.width == pytest.approx(4.4 / 2.1)
     run = replace(collected(crowd, 2.1, 2.1), plain=())
-    price = program_report.price_of(run)
+    price = run.price
     assert price.forecast(64).seconds == pytest.approx(0.8 / 2, rel=0.1)
     assert "The program's threads waited for each other's cores for 4.00 s" in text_of(run)
 
@@ -435,7 +446,7 @@ def test_time_without_a_core_is_left_out_also_outside_of_regions() -> None:
     outside = replace(of, processes=(replace(of.processes[0], displaced=2.0),), others=5.0)
     run = replace(collected(outside, 0.0, 4.0), plain=())
     assert run.seconds == pytest.approx(2.0)
-    assert program_report.price_of(run).serial == pytest.approx(0.5)
+    assert run.price.serial == pytest.approx(0.5)
     assert replace(run, observed=replace(outside, others=0.5)).seconds == pytest.approx(3.5)
 
 
@@ -444,11 +455,11 @@ def test_a_thread_at_a_barrier_waits_for_the_last_body_of_others_first(kind: str
     """Of 3 bodies of 50 us in each of 3000 regions, two threads run 1.5 each, and wait for half of one."""
     bodies, parts = site(kind, 9000, 50e-6), Site("a.c:1", "region", "libomp", 6000, 0.0, {bin_of(1e-8): 6000})
     uneven = observed({"body": 0.225, "imbalance": 0.075}, bodies, parts, width=2, regions=3000)
-    price = program_report.price_of(collected(uneven, 0.3, 0.3))
+    price = collected(uneven, 0.3, 0.3).price
     assert price.seconds["runtime"] == pytest.approx(0, abs=0.005)
     assert price.share_of(*price.alike) < 0.05
     fine = observed({"body": 0.225, "imbalance": 0.075}, site(kind, 450_000, 1e-6), parts, width=2, regions=3000)
-    assert program_report.price_of(collected(fine, 0.3, 0.3)).seconds["runtime"] > 0.1  # barriers that cost 25 us
+    assert collected(fine, 0.3, 0.3).price.seconds["runtime"] > 0.1  # barriers that cost 25 us
 
 
 @pytest.mark.parametrize(("tasks", "factor"), [(100_000, 512), (1_000, 4), (256, 0)])
@@ -456,7 +467,7 @@ def test_a_taskloop_that_libgomp_runs_in_one_thread_gets_as_many_tasks_as_it_sha
     threads = tuple({"body": body, "imbalance": 0.98 - body, "runtime": 0.02} for body in (0.98, 0.0, 0.0, 0.0))
     parts = site("region", 4, 1e-6, "libgomp")  # whose number costs more than that of the tasks
     loop = Observed((Process("process", threads, 1.0, (site("taskloop", tasks, 1 / tasks, "libgomp"), parts)),))
-    price, text = program_report.price_of(collected(loop, 1.0, 1.0)), text_of(collected(loop, 1.0, 1.0))
+    price, text = collected(loop, 1.0, 1.0).price, text_of(collected(loop, 1.0, 1.0))
     assert [each.factor for each in price.forecasts] == [factor] * (factor > 0)
     assert ("in the thread that makes it" in text) == (factor > 0)
     assert ("More tasks" in text) == (factor == 0)
@@ -599,12 +610,12 @@ def test_the_report_has_the_curves_and_a_forecast_of_shorter_bodies() -> None:
     assert "on of 10.0 µs of 5.00 µs of 2.50 µs 90 % from measured" in rows
     assert "libteff 99 % 98 % 96 % 912 ns explain:last" in rows
     assert any(row.startswith("OpenMP (libomp) 91 % 83 % 71 %") for row in rows)
-    half, quarter = program_report.price_of(run).shorter(curves)
+    half, quarter = run.price.shorter(curves)
     assert half.seconds == pytest.approx(1.1 + 0.1 + 0.0075)  # twice as many bodies: each costs 1 us, and has a part
     assert quarter.seconds == pytest.approx(1.1 + 0.3 + 0.0225)  # of 75 ns that does not shrink
     assert half.speedup.low < 1.1 / half.seconds < half.speedup.high
     assert "Shorter ones cost: half as long, 0.91 x as fast" in text
-    assert not program_report.price_of(run).shorter([curve("OpenMP (libgomp)", 1e-6, 1e-6)])
+    assert not run.price.shorter([curve("OpenMP (libgomp)", 1e-6, 1e-6)])
 
 
 @pytest.mark.parametrize(
@@ -894,9 +905,11 @@ def test_the_advice_is_tried_in_turns_beside_its_prediction(
     of = observed({"body": 0.5, "dispatch": 0.5}, site("chunk", 1_000_000, 2e-6))
     monkeypatch.setattr(explaining_programs, "collect", lambda *_, **__: collected(of, 1.0, 1.0))
     assert teff(monkeypatch, "explain", "--apply", "--json", "--", "sh", "-c", "sleep 0.02", "--block={1}") == 0
-    tried = [each for each in map(json.loads, capfd.readouterr().out.splitlines()) if each["of"] == "try"]
+    told, said = capfd.readouterr()
+    tried = [each for each in map(json.loads, told.splitlines()) if each["of"] == "try"]
     assert [each["setting"] for each in tried] == [f"--block={2**power}" for power in range(len(tried))]
     assert len(tried) == 6  # until the chunks' number costs 5 % of the time
+    assert re.findall(r": round \d", said) == [": round 1"] * 7  # of the present setting twice
     assert tried[0]["predicted"] is None
     assert tried[1]["predicted"]["value"] == pytest.approx(1 / 0.75, rel=0.02)
     assert 0.1 < tried[1]["speedup"]["value"] < 10  # of a command that does not read the setting, on a busy machine

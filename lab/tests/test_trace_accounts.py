@@ -63,7 +63,7 @@ def run_of(of: Observed) -> Collected:
 
 
 def price_of(of: Observed) -> Price:
-    return program_report.price_of(run_of(of))
+    return run_of(of).price
 
 
 def report(of: Observed) -> str:

@@ -74,7 +74,7 @@ def explain(
     elif target is None:
         raise InputError("name a trace, a mini-app or spawn, or a program behind --; see --help")
     elif kind == _PATTERNS:
-        cases = [each.removeprefix(f"{_PATTERNS}:") for each in patterns.pop("cases")] + ([case] if case else [])
+        cases = [*patterns.pop("cases"), *([case] if case else [])]
         profile_patterns(registry, systems, cases, **patterns, as_json=as_json)
     elif (file := Path(target)).is_file() or file.suffix == ".json" or len(file.parts) > 1:
         if file.suffix != ".json":
@@ -82,7 +82,7 @@ def explain(
         if said := [*flags, *(() if runs is None else ("--runs",)), *(() if tasks is None else ("--tasks",))]:
             raise InputError(f"{' '.join(said)}: is for an app; a trace is of a run that has ended")
         here = asked.systems_of_curves()
-        if code := asked.tell([file.name], run_of(file), here)[1]:
+        if code := asked.tell([file.name], run_of(file), here):
             raise Exit(code)
     elif ranks is not None:
         way_out = "trace ranks by teff run --ranks N --trace FILE, then say teff explain FILE"
@@ -169,20 +169,16 @@ def advise_app(asked: Asked, app: Launch, systems: Sequence[str], tasks: int | N
             raise TeffError(f"{program.id} {' '.join(words(setting))}: {done.error}")
         return done.record.wall_seconds, done.line
 
-    def quickest(setting: int) -> float:
-        return min(run(setting)[0] for _ in range(runs))
-
     with tempfile.TemporaryDirectory(prefix="teff-explain-") as folder:
         file = Path(folder) / "trace.json"
         seconds, line = run(tasks, file)
         now = setting_of(json.loads(line))
         refuse_untraced(program, file)
         traced = run_of(file, seconds)
-    price, code = asked.tell([program.id, *words(now)], traced, here)
-    if code:
+    if code := asked.tell([program.id, *words(now)], traced, here):
         raise Exit(code)
-    advised = advised_setting(price, now)
-    tried = search({now, advised}, quickest) if runs else {}
+    price, advised = traced.price, advised_setting(traced.price, now)
+    tried = search({now, advised}, runs, lambda setting: run(setting)[0])
     told = []
     for each, took in sorted(tried.items()):
         quickest_of = Interval(took, 0.0, math.inf)  # the quickest of a few runs has no interval
@@ -207,12 +203,14 @@ def advised_setting(price: Price, now: int) -> int:
     return min(now, fewer) if price.forecasts else now
 
 
-def search(starts: Collection[int], seconds_of: Callable[[int], float]) -> dict[int, float]:
-    """The times of `starts`, then of half and twice the quickest (one task is the least), until it lies between two."""
+def search(starts: Collection[int], runs: int, seconds_of: Callable[[int], float]) -> dict[int, float]:
+    """The least times of `starts`, of so many runs in turns; then of half and twice the quickest (one task is the
+    least), until it lies between two."""
     tried: dict[int, float] = {}
-    missing = starts
+    missing = starts if runs else ()
     while missing:
-        tried |= {tasks: seconds_of(tasks) for tasks in missing}
+        for tasks in [*missing] * runs:
+            tried[tasks] = min(seconds_of(tasks), tried.get(tasks, math.inf))
         best = min(tried, key=lambda each: tried[each])
         missing = {max(1, best // 2), 2 * best} - tried.keys()
     return tried

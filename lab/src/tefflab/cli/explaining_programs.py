@@ -5,7 +5,7 @@ import ctypes.util
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -87,31 +87,28 @@ class Asked:
         """Set up before any run, as that may fail; none if no curve is to be measured."""
         return Selection(self.registry, SPINNING, all_ways=True).set_up() if self.curve else []
 
-    def tell(self, command: Sequence[str], run: Collected, here: Sequence[Present]) -> tuple[Price, int]:
-        """Tells and draws a run, with the curves that the systems `here` have anew. Its price, and their exit code."""
-        price, text = program_report.price_of(run), shortened(shlex.join(command))
-        curves, code = self._curves(price, here)
+    def tell(self, command: Sequence[str], run: Collected, here: Sequence[Present]) -> int:
+        """Tells and draws a run, with the curves that the systems `here` have anew. The exit code of these."""
+        text = shortened(shlex.join(command))
+        curves, code = self._curves(run.price, here)
         lines = program_report.rows(command, run, curves)
         tell(self.as_json, lambda: lines, lambda: program_report.report(text, run, curves))
-        if self.picture and not run.has_timeline:
-            draw(grain_picture.draw(price, text, curves), self.picture)
-        return price, code
+        if self.picture:
+            draw(grain_picture.draw(run.price, text, curves), self.picture)
+        return code
 
     def _curves(self, price: Price, here: Sequence[Present]) -> tuple[list[Curve], int]:
         """Of the shape of the program's dearest bodies, measured anew on the systems `here`; and that's exit code."""
-        curves: list[Curve] = []
-        ended = ""
+        curves, ended, why = list[Curve](), "", _NO_GRAIN
         if site := price.dearest:
             shape, workers = price.observed.shape(site), min(usable_cores(), price.observed.workers)
             bodies = f"{site.title} as those of {site.place}"
-        if not site:
-            why = _NO_GRAIN
-        elif here and not any(each.get("bodies") == shape for each in ask_cases(here[0].program)):
-            why = f"no benchmark has {bodies}"
-        else:
-            if here:
-                _, ended = self.measured(SPINNING, here, {"cases": [shape]}, f"Like {bodies}", workers)
-            curves, why = curves_of(self.registry, shape, workers)
+            if here and not any(each.get("bodies") == shape for each in ask_cases(here[0].program)):
+                why = f"no benchmark has {bodies}"
+            else:
+                if here:
+                    _, ended = self.measured(SPINNING, here, {"cases": [shape]}, f"Like {bodies}", workers)
+                curves, why = curves_of(self.registry, shape, workers)
         if here and why:
             say(f"--curve: there is no curve: {why}")
         return curves, INTERRUPTED if ended else FAILED if here and why else 0
@@ -120,7 +117,7 @@ class Asked:
         self, kind: CaseBenchmark[Any], here: Sequence[Present], own: Mapping[str, Any], title: str, *workers: int
     ) -> tuple[Estimates, str]:
         """In the store that keeps what this command measures."""
-        options = Options(store=_STORE, seconds=60 * _MINUTES, rounds=_TURNS, workers=workers, own=own)
+        options = Options(store=_STORE, seconds=60 * _MINUTES, rounds=_TURNS, workers=workers, is_brief=True, own=own)
         store = Store.create(self.registry.results / _STORE)
         head = begin(self.registry, store, kind, kind.plan(request_of(self.registry, options, here), title))
         return measured_live(self.registry, store, kind, head, options)
@@ -163,12 +160,14 @@ def explain_program(
     here = asked.systems_of_curves()
     warn_of_others(progress())
     timeline = picture if picture and picture.suffix == TIMELINE else None
+    if timeline:
+        asked = replace(asked, picture=None)
     run = collect(now, library, runs, timeline, stdout=2 if asked.as_json else None)
     if not run.observed.sites:
         faults = "; ".join(run.faults) or why_unseen(now, run.collected)
         code = INTERRUPTED if run.collected.interrupted else run.exit_code or FAILED
         raise TeffError(f"nothing of {now[0]} was seen: {faults}", exit_code=code)
-    price, code = asked.tell(now, run, [] if run.collected.interrupted else here)
+    price, code = run.price, asked.tell(now, run, [] if run.collected.interrupted else here)
     if run.collected.interrupted or code == INTERRUPTED:
         raise Exit(INTERRUPTED)
     tries: list[tuple[str, str, Interval | None]] = [(shlex.join(now), as_set, None)]

@@ -90,9 +90,13 @@ class File:
         return str(self.header["modules"][module]["path"].decode(errors="replace"))
 
     @property
+    def process(self) -> int:
+        return int(self.header["process"])
+
+    @property
     def name(self) -> str:
         rank = int(self.header["rank"])
-        return f"rank {rank - 1}" if rank else f"process {self.header['process']}"
+        return f"rank {rank - 1}" if rank else f"process {self.process}"
 
     @property
     def seats(self) -> Any:
@@ -135,7 +139,9 @@ class Accounts:
 
     @property
     def processes(self) -> list[Process]:
-        return [_process(file, self.names) for file in self.files]
+        """A process that replaces itself by `exec` is one before that and one after it."""
+        last = {file.process: file for file in self.files}
+        return [_process(file, self.names, goes_on=last[file.process] is not file) for file in self.files]
 
 
 def read_accounts(folder: Path, until: float | None = None) -> Accounts:
@@ -199,7 +205,7 @@ def _bin_of(ticks: int) -> int:
     return (octave - FIRST_OCTAVE) * BINS_PER_OCTAVE + (ticks >> (octave - 2) & 3)
 
 
-def _process(file: File, names: Mapping[Place, str]) -> Process:
+def _process(file: File, names: Mapping[Place, str], *, goes_on: bool) -> Process:
     header, states = file.header, file.names("states")
     threads: list[Mapping[str, float]] = []
     for block in file.seats:
@@ -214,7 +220,7 @@ def _process(file: File, names: Mapping[Place, str]) -> Process:
     sites = tuple(site for site in every if site.kind not in WAITS)
     waits = tuple(sorted((site for site in every if site.kind in WAITS), key=lambda site: -site.seconds))
     elapsed = file.rate * (file.ended - int(header["started"]))
-    remarks = tuple(_remarks(file, threads, sites, elapsed))
+    remarks = tuple(_remarks(file, threads, sites, elapsed, goes_on=goes_on))
     if is_sampled:  # threads that only sleep have no part in the program: a virtual machine has many
         threads = [each for each in threads if _running(each) > _AT_WORK * within(each)] or threads
     return Process(
@@ -258,10 +264,12 @@ def _middle(place: int) -> float:
     return float(2 ** (FIRST_OCTAVE + octave) * (1 + (part + 0.5) / BINS_PER_OCTAVE))
 
 
-def _remarks(file: File, threads: Sequence[Mapping[str, float]], sites: Sequence[Site], elapsed: float) -> list[str]:
+def _remarks(
+    file: File, threads: Sequence[Mapping[str, float]], sites: Sequence[Site], elapsed: float, *, goes_on: bool
+) -> list[str]:
     """The faults of the accounts that a reader has to know."""
     found = []
-    if not int(file.header["ended"]):
+    if not (int(file.header["ended"]) or goes_on):
         found.append("it did not end by itself: what was seen until then")
     if lost := int(file.header["lost_threads"]):
         found.append(f"nothing is known of {lost} more threads: the file of accounts could not grow")

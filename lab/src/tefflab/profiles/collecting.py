@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from tefflab.host.processes import answer, end
 from tefflab.host.terminal import progress, say
 from tefflab.output.quantities import duration
 from tefflab.profiles.accounts import read_accounts
+from tefflab.profiles.pricing import Price
 from tefflab.profiles.states import SHARED, Observed
 from tefflab.profiles.timeline import SEGMENTS, write_timeline
 from tefflab.profiles.trace_accounts import ranks_of
@@ -64,14 +66,12 @@ class Run:
 
 @dataclass(frozen=True)
 class Collected:
-    """The plain runs, if there were any, the collected one, and what it left; `faults` say what could not be read.
-    If it has a timeline, nobody draws another picture."""
+    """The plain runs, if there were any, the collected one, and what it left; `faults` say what could not be read."""
 
     plain: tuple[Run, ...]
     collected: Run
     observed: Observed
     faults: tuple[str, ...]
-    has_timeline: bool = False
 
     @property
     def seconds(self) -> float:
@@ -96,6 +96,10 @@ class Collected:
         """The share of the time in which other programs had the cores, of the collected run or of the quickest one."""
         used = (self.collected, min((*self.plain, self.collected), key=self.undisturbed))
         return max(1 - self.undisturbed(run) / run.seconds for run in used)
+
+    @cached_property
+    def price(self) -> Price:
+        return Price(self.observed, self.seconds, self.undisturbed(self.collected), self.disturbed)
 
     @property
     def exit_code(self) -> int:
@@ -167,8 +171,7 @@ def collect(
         plain.append(run("plain", {}))
     remarks = {_PIPE: lacks_input, _NO_LINES: shutil.which("addr2line") is None}
     faults = (*accounts.faults, *(each for each, holds in remarks.items() if holds and processes))
-    of = Observed(tuple(processes), collected.others)
-    return Collected(tuple(plain), collected, of, faults, has_timeline=timeline is not None)
+    return Collected(tuple(plain), collected, Observed(tuple(processes), collected.others), faults)
 
 
 def _traces(folder: Path) -> Iterator[Mapping[str, Any]]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from tefflab.analysis.statistics import Interval
 from tefflab.profiles.measured_here import Curve
-from tefflab.profiles.states import DISPLACED, MANAGED, OUTSIDE, SAMPLE, SHARED, STATES, Observed, Site
+from tefflab.profiles.states import DISPLACED, MANAGED, OUTSIDE, SHARED, STATES, Observed, Site
 
 SCHEDULING = ("creation", "dispatch", "task_not_made", "task_not_begun")  # states of handing out tasks
 _COSTS = (*SCHEDULING, "counted", "runtime")
@@ -76,7 +76,7 @@ class Price:
     @cached_property
     def _measured(self) -> float:
         """The threads' seconds in bodies of the collected run. Not every sample has a line."""
-        if self.observed.sites and all(site.kind == SAMPLE for site in self.observed.sites):
+        if self.observed.is_sampled:
             return self.observed.seconds["body"]
         return min(sum(site.seconds - self._around(site) for site in self.observed.sites), self.observed.in_regions)
 
@@ -223,7 +223,7 @@ class Price:
     def _seconds(self, factor: float, saved: float, fixed: float) -> float:
         """Of the program, if so much of a body does not grow with its work."""
         fewer = 1 - 1 / factor
-        waits, ran = (sum(self.seconds[state] for state in states) for states in (WAITING, ("body", *_COSTS)))
+        waits, ran = self._waits, sum(self.seconds[state] for state in ("body", *_COSTS))
         if self.serialized:
             saved, waits = saved + waits, 0.0
         fixed_part = self.count * min(fixed, _MOSTLY * self.length) * fewer
@@ -234,15 +234,18 @@ class Price:
         found = self.plain - saved * (1 + waits / ran) / self.observed.width - around
         return max(found, (self.work - fixed_part) / self.observed.cores)
 
+    @property
+    def _waits(self) -> float:
+        """The threads' seconds in waits for other threads."""
+        return sum(self.seconds[state] for state in WAITING)
+
     @cached_property
     def serialized(self) -> Site | None:
         """The longest taskloop with more tasks than libgomp lets other threads take: the thread that makes them runs
         all, and the others wait."""
-        waits = sum(self.seconds[state] for state in WAITING)
-        loop = next(
-            (site for site in self.observed.sites if site.kind == "taskloop" and site.runtime == "libgomp"), None
-        )
-        return loop if loop and waits >= MUCH * self.in_regions and self._times_serial(loop) > 1 else None
+        loops = (site for site in self.observed.sites if (site.kind, site.runtime) == ("taskloop", "libgomp"))
+        loop = next(loops, None)
+        return loop if loop and self._waits >= MUCH * self.in_regions and self._times_serial(loop) > 1 else None
 
     def _times_serial(self, loop: Site) -> float:
         """How many times as many tasks it has as libgomp shares, if a region has it once."""
@@ -252,9 +255,8 @@ class Price:
     def starved(self) -> bool:
         """Whether threads wait for work of others for longer than the advised grain would save: then more bodies gain
         more than longer ones."""
-        waits = sum(self.seconds[state] for state in WAITING)
         saved = self.plain - self.forecasts[-1].seconds if self.forecasts else 0.0
-        return waits > max(saved * self.observed.width, MUCH * self.in_regions)
+        return self._waits > max(saved * self.observed.width, MUCH * self.in_regions)
 
     @cached_property
     def advised_factor(self) -> float:

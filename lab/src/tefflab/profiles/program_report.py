@@ -43,13 +43,9 @@ _EVEN = {  # what evens out work, by the kind of bodies
 }
 
 
-def price_of(run: Collected) -> Price:
-    return Price(run.observed, run.seconds, run.undisturbed(run.collected), run.disturbed)
-
-
 def report(command: str, run: Collected, curves: Sequence[Curve]) -> Group:
     """The tables, and the sentences below them."""
-    price = price_of(run)
+    price = run.price
     shown = _shown(price)
     columns = [
         Column("line", [shortened(site.place, _MOST_LETTERS) for site in shown], "left"),
@@ -74,7 +70,7 @@ def report(command: str, run: Collected, curves: Sequence[Curve]) -> Group:
     parts += [Text(each) for each in advice(price, curves)]
     if curves and price.dearest:
         parts += [Text(), _kept_by(price, price.dearest, curves)]
-    return Group(*parts, *(Text(each, "dim") for each in remarks(run, price)))
+    return Group(*parts, *(Text(each, "dim") for each in remarks(run)))
 
 
 def _waits(run: Collected) -> list[Column]:
@@ -161,7 +157,7 @@ def _of_whom(observed: Observed) -> tuple[str, str]:
     """The time that the shares are of, and what lies outside of it."""
     if all(site.kind == OF_RANKS for site in observed.sites):
         return "the ranks' time with MPI", "before MPI_Init or after MPI_Finalize"
-    if all(site.kind == SAMPLE for site in observed.sites):
+    if observed.is_sampled:
         return "the threads' time", "outside of the samples"
     return "the threads' time in parallel regions", "outside of parallel regions"
 
@@ -211,8 +207,9 @@ def _speedup(value: Interval) -> str:
     return f"{digits(value.value, 2)} x as fast ({low} to {high})"
 
 
-def remarks(run: Collected, price: Price) -> Iterator[str]:
+def remarks(run: Collected) -> Iterator[str]:
     """The runs, the cost of collecting, and the gaps in the accounts."""
+    price = run.price
     if run.collected.interrupted:
         yield "The collected run was interrupted: the time is that until then."
     elif run.plain and price.added <= 0:
@@ -238,11 +235,10 @@ def remarks(run: Collected, price: Price) -> Iterator[str]:
         yield f"The program's threads waited for each other's cores for {duration(crowded)}: there are more of them."
     if run.seconds < _SHORT and price.serial >= _WORTH_A_SENTENCE:
         yield f"A run of {duration(run.seconds)} is short: starting the program is a part of it. Give it more work."
-    codes = {each.exit_code for each in (*run.plain, run.collected)}
-    if any(site.kind == SAMPLE for site in run.observed.sites):
+    if run.observed.is_sampled:
         yield "By samples: shares of time only. How many tasks there are, and how long, can't be seen here."
         yield "Threads that only sleep are left out. Threads that spin, or that make threads, seem to be at work."
-    if codes != {0}:
+    if (codes := {each.exit_code for each in (*run.plain, run.collected)}) != {0}:
         yield f"The program ended with exit code {' and '.join(map(str, sorted(codes)))}."
     for process in run.observed.processes:
         yield from (f"{process.name}: {each}." for each in process.remarks)
@@ -253,7 +249,7 @@ def remarks(run: Collected, price: Price) -> Iterator[str]:
 
 def rows(command: Sequence[str], run: Collected, curves: Sequence[Curve]) -> Iterator[dict[str, Any]]:
     """The lines of --json: the program, its sites, then the curves of the dearest one's shape."""
-    price, observed = price_of(run), run.observed
+    price, observed = run.price, run.observed
     yield {
         "of": "program",
         "command": list(command),
@@ -272,7 +268,7 @@ def rows(command: Sequence[str], run: Collected, curves: Sequence[Curve]) -> Ite
         ],
         "forecasts": [each.to_json() for each in (*price.forecasts, *price.shorter(curves))],
         "site": price.dearest and price.dearest.place,
-        "remarks": list(remarks(run, price)),
+        "remarks": list(remarks(run)),
     }
     for site in observed.sites:
         yield {"of": "site", **site.to_json(), "cost_seconds": price.cost_of(site)}

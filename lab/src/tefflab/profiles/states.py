@@ -5,7 +5,7 @@ Collectors differ (files of accounts, traces of libteff), and all tell this. Rep
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
@@ -143,6 +143,11 @@ class Observed:
         return tuple(sorted(map(_joined, together.values()), key=lambda site: -site.seconds))
 
     @property
+    def is_sampled(self) -> bool:
+        """Whether its sites have shares of time, and neither numbers nor lengths of bodies."""
+        return any(site.kind == SAMPLE for site in self.sites)
+
+    @property
     def in_regions(self) -> float:
         """The seconds of all threads within parallel regions in which no other program had their cores."""
         return sum(time for state, time in self.seconds.items() if state not in (*OUTSIDE, DISPLACED))
@@ -166,9 +171,9 @@ class Observed:
         fits = knows_cores and not self.has_more_threads_than_cores
         return 0.0 if fits else max(0.0, self._displaced - self.others)
 
-    @property
+    @cached_property
     def has_more_threads_than_cores(self) -> bool:
-        return len(self.threads) > max(each.cores for each in self.processes)
+        return self._at_a_time(lambda each: len(each.threads)) > max(each.cores for each in self.processes)
 
     @property
     def _displaced(self) -> float:
@@ -190,10 +195,15 @@ class Observed:
         """Threads in a region, on average, of all processes together."""
         return (self.in_regions + self.displaced) / self.parallel_seconds if self.parallel_seconds else 0.0
 
-    @property
+    @cached_property
     def cores(self) -> float:
         """At most so many threads run at a time, if the processes have different cores."""
-        return sum(min(len(each.threads), each.cores) for each in self.processes)
+        return self._at_a_time(lambda each: min(len(each.threads), each.cores))
+
+    def _at_a_time(self, number: Callable[[Process], float]) -> float:
+        """The greatest sum of this number over processes that are in their regions when one of them begins."""
+        spans = [(each.began, each.began + each.in_regions, number(each)) for each in self.processes]
+        return max(sum(many for began, ended, many in spans if began <= new <= ended) for new, *_ in spans)
 
     @property
     def regions(self) -> int:

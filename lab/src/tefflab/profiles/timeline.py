@@ -35,7 +35,7 @@ def write_timeline(traces: Sequence[Mapping[str, Any]], accounts: Accounts, to: 
 
 def _events(file: File, sites: Mapping[Any, str]) -> Iterator[dict[str, Any]]:
     """Times are in microseconds of the machine's monotonic clock, which processes share."""
-    process, states = int(file.header["process"]), file.names("states")
+    process, states = file.process, file.names("states")
     yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": file.name}}
     began, first = 1e-3 * int(file.header["first"]["nanoseconds"]), int(file.header["first"]["ticks"])
     for block in file.seats:

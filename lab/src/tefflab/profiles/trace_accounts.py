@@ -49,7 +49,8 @@ _AROUND = ("serial", DISPLACED, "task_not_made", "message")  # reasons why a wor
 _PAUSE = 1e-3  # seconds: without any body for so long, the program does something else
 _DISTURBED = 10  # usual lengths: a stretch so long contains a pause if other programs use the core
 _LAMBDA = re.compile(r"\(lambda at (?:.*/)?([^/]+:\d+):\d+\)")
-_SENT = ("sent", "bytes", "packets", "large", "large_bytes")
+_SENT = dict.fromkeys(("sent", "bytes", "packets", "large", "large_bytes"), 0)
+_NO_MESSAGES = {"sent": dict.fromkeys(PATHS, _SENT), "handled": 0, "waits": 0}  # which are for room
 _MOST_COLUMNS = 8  # of ranks: of more, the table has the sum only
 
 
@@ -213,11 +214,8 @@ def read_whole_trace(file: Path) -> list[Process]:
 
 
 def _added(parts: Sequence[Process]) -> Process:
-    first, *rest = parts
-    if not rest:
-        return first
     return replace(
-        first,
+        parts[0],
         threads=tuple(
             sum(map(Counter, same), Counter[str]()) for same in zip_longest(*(each.threads for each in parts))
         ),
@@ -288,8 +286,8 @@ def _process(
     name = traced.rank or "process"
     if not (making or traced.rank) and any(site.kind == "task" for site in sites):
         remarks += ("what makes its tasks is not in the trace: wrap that part in rt.run([&] { ... })",)
-    messages = _messages(traced.messages)
-    return Process(name, threads, elapsed, sites, messages=messages, remarks=remarks)
+    messages = [{"sent": {path: told[path] for path in PATHS}, **told} for told in traced.messages]
+    return Process(name, threads, elapsed, sites, messages=_all(messages), remarks=remarks)
 
 
 def _states(own: Sequence[Stretch], around: Sequence[Covered]) -> Mapping[str, float]:
@@ -310,26 +308,17 @@ def _states(own: Sequence[Stretch], around: Sequence[Covered]) -> Mapping[str, f
     return found
 
 
-def _messages(told: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    return {
-        "sent": {path: {what: sum(each[path][what] for each in told) for what in _SENT} for path in PATHS},
-        "handled": sum(each["handled"] for each in told),
-        "waits": sum(each["waits"] for each in told),  # for room
-    }
-
-
-def _all(ranks: Sequence[Any]) -> Any:
-    """Their sum, number by number."""
-    first, *_ = ranks
-    if isinstance(first, Mapping):
-        return {name: _all([each[name] for each in ranks]) for name in first}
+def _all(ranks: Sequence[Any], none: Any = _NO_MESSAGES) -> Any:
+    """Their sum, number by number, of those that `none` has."""
+    if isinstance(none, Mapping):
+        return {name: _all([each[name] for each in ranks], own) for name, own in none.items()}
     return sum(ranks)
 
 
 def messages_table(processes: Sequence[Process]) -> Table | None:
     """The messages of each rank, and of all ranks together; None if no rank has sent any."""
     ranks = [each for each in processes if each.messages]
-    whole: Any = _all([each.messages for each in ranks]) if ranks else {"handled": 0, "sent": {}}
+    whole = _all([each.messages for each in ranks])
     if not whole["handled"] and not any(each["sent"] for each in whole["sent"].values()):
         return None
     columns = [whole, *(each.messages for each in ranks)] if 1 < len(ranks) <= _MOST_COLUMNS else [whole]
