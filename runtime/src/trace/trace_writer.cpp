@@ -5,6 +5,7 @@
 #include "trace/trace.hpp"
 
 #include <fcntl.h>
+#include <link.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -93,6 +94,20 @@ std::string other_of(const trace_event& event) {
     default:
       return {};
   }
+}
+
+// The module that has something at this address.
+struct module_at {
+  std::uintptr_t address;
+  std::uintptr_t begin;
+  const char* path;
+};
+// Of all modules that begin before the address, it is the last one.
+int look_at_module(dl_phdr_info* module, std::size_t /*size*/, void* wanted) {
+  auto& found = *static_cast<module_at*>(wanted);
+  if (found.begin <= module->dlpi_addr && module->dlpi_addr <= found.address)
+    found = {found.address, module->dlpi_addr, module->dlpi_name};
+  return 0;
 }
 
 }  // namespace
@@ -188,12 +203,24 @@ class trace::writer {
     if (const auto lost = of_.rings_[worker]->lost(); lost != 0)
       name("lost_events", member("lost_events", lost));
   }
+  // GCC's spelling does not tell which lambda of a function it is, but where it lies does (README.md).
+  std::string closure_of(const char* spelling) {
+    if (type_in(spelling).find("<lambda") == std::string_view::npos) return {};
+    module_at module{reinterpret_cast<std::uintptr_t>(spelling), 0, ""};
+    ::dl_iterate_phdr(&look_at_module, &module);
+    std::error_code unknown;
+    const auto path = std::filesystem::canonical(*module.path != 0 ? module.path : "/proc/self/exe", unknown);
+    const auto closure = member("closure", module.address);
+    meta("closure", closure + ',' + member("module", path.string()) + ',' +
+                        member("offset", module.address - module.begin));
+    return ',' + closure;
+  }
   std::string name_of(const trace_event& event) {
     const char* const category = event_names[static_cast<std::size_t>(event.what)];
     const bool is_message = event.what == event_kind::send || event.what == event_kind::arrival;
     const char* const named = is_message || event.name == nullptr ? category : event.name;
     auto& text = names_[named];
-    if (text.empty()) text = ',' + member("name", type_in(named));
+    if (text.empty()) text = ',' + member("name", type_in(named)) + closure_of(named);
     return text + ',' + member("cat", category);
   }
 
