@@ -96,17 +96,11 @@ std::string other_of(const trace_event& event) {
   }
 }
 
-// The module that has something at this address.
-struct module_at {
-  std::uintptr_t address;
-  std::uintptr_t begin;
-  const char* path;
-};
-// Of all modules that begin before the address, it is the last one.
-int look_at_module(dl_phdr_info* module, std::size_t /*size*/, void* wanted) {
-  auto& found = *static_cast<module_at*>(wanted);
-  if (found.begin <= module->dlpi_addr && module->dlpi_addr <= found.address)
-    found = {found.address, module->dlpi_addr, module->dlpi_name};
+// An address and, of all modules that begin before it, the last one, which has it.
+using address_in_module = std::pair<std::uintptr_t, dl_phdr_info>;
+int look_at_module(dl_phdr_info* each, std::size_t /*size*/, void* wanted) {
+  auto& [address, module] = *static_cast<address_in_module*>(wanted);
+  if (module.dlpi_addr <= each->dlpi_addr && each->dlpi_addr <= address) module = *each;
   return 0;
 }
 
@@ -206,13 +200,15 @@ class trace::writer {
   // GCC's spelling does not tell which lambda of a function it is, but where it lies does (README.md).
   std::string closure_of(const char* spelling) {
     if (type_in(spelling).find("<lambda") == std::string_view::npos) return {};
-    module_at module{reinterpret_cast<std::uintptr_t>(spelling), 0, ""};
-    ::dl_iterate_phdr(&look_at_module, &module);
+    address_in_module found{reinterpret_cast<std::uintptr_t>(spelling), {}};
+    ::dl_iterate_phdr(&look_at_module, &found);
+    const auto& [address, module] = found;
     std::error_code unknown;
-    const auto path = std::filesystem::canonical(*module.path != 0 ? module.path : "/proc/self/exe", unknown);
-    const auto closure = member("closure", module.address);
+    const auto path =
+        std::filesystem::canonical(*module.dlpi_name != 0 ? module.dlpi_name : "/proc/self/exe", unknown);
+    const auto closure = member("closure", address);
     meta("closure", closure + ',' + member("module", path.string()) + ',' +
-                        member("offset", module.address - module.begin));
+                        member("offset", address - module.dlpi_addr));
     return ',' + closure;
   }
   std::string name_of(const trace_event& event) {

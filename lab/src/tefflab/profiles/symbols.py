@@ -23,15 +23,14 @@ _OF_LIBRARIES = re.compile(r"/tbb/|/include/c\+\+/|^/usr/(include|lib)/|^\?")  #
 _OF_NOBODY = re.compile(r"(tbb|std)::|(const|unsigned|signed|bool|char|short|int|long|float|double|void)\b|\d|$")
 _CLOSURE = re.compile(r"::(?:\{lambda|'lambda|\$_)")  # after the function that it is written in
 _BETWEEN_ADDRESSES = 4  # bytes of a function of which lines are asked for
-_SPELLING = re.compile(r"\bteff::detail::spelling_of<(.*?) ?>\(\)::text")  # its symbol
-# As readelf prints a type; a function with a type as its argument, which has a text; and a file.
+_SPELLING = re.compile(r"\bteff::detail::spelling_of<(.*?) ?>\(\)::text")  # a symbol
+_READ_WHOLE = 1 << 26  # bytes of a module: readelf prints more than ten times as many of the following
 _TYPE = re.compile(r"<(\w+)>: .*_type\)\n(?:    .*\n)*?.*decl_file +: (\d+)\n.*decl_line +: (\d+)\n")
-_SPELT_TYPE = re.compile(
+_TEXT_FOR_TYPE = re.compile(  # of a function that is made for a type
     r"\(DW_TAG_template_type_param\)\n.*: T\n.*<0x(\w+)>\n"
     r"(?:.*\(DW_TAG_variable\)\n(?:    .*\n)*?)+?    .*DW_AT_location .*\(DW_OP_addr: (\w+)\)"
 )
 _FILE = re.compile(r"^  (\d+)\t(?:.*\): |.*\t)(?:.*/)?(.+)", re.MULTILINE)
-_READ_WHOLE = 1 << 26  # bytes of a module: readelf prints ten times as many
 
 
 def ask_addr2line(module: str, offsets: Sequence[int]) -> list[list[tuple[str, str]]]:
@@ -73,29 +72,24 @@ def names_of(places: Iterable[Place]) -> dict[Place, str]:
 
 @cache
 def lambdas_in(module: str) -> dict[int, str]:
-    """By the place where a program with libteff has the spelling of a lambda's type: the lambda's line, else its name
-    with its number, as `main::{lambda(int)#2}`. GCC's spelling has neither."""
+    """A program with libteff has GCC's spelling of the type of each lambda. By its place, the line of the lambda. If the
+    program has no lines, a name with a number, as `main::{lambda(int)#2}`. The spelling itself has neither."""
     try:
-        spelt = {at: found[1] for at, _, name in _functions_in(module) if (found := _SPELLING.search(name))}
-        lines = _lines_of_types(module) if spelt else {}
+        found = {at: spelt[1] for at, _, name in _functions_in(module) if (spelt := _SPELLING.search(name))}
+        is_read = found and Path(module).stat().st_size < _READ_WHOLE
+        types, files = (_run("readelf", section, module) if is_read else "" for section in ("-wi", "-wl"))
     except TeffError:
         return {}
-    return {at: lines.get(at, name) if name.endswith("}") else name for at, name in spelt.items()}
-
-
-def _lines_of_types(module: str) -> dict[int, str]:
-    """The line of the type that a function spells, by the place of the spelling."""
-    found: dict[int, str] = {}
-    if Path(module).stat().st_size > _READ_WHOLE:
-        return found
-    tables = {each.partition("\n")[0].strip(): each for each in _run("readelf", "-wl", module).split("  Offset: ")}
-    for unit in _run("readelf", "-wi", module).split("Compilation Unit @"):
-        if spelt := _SPELT_TYPE.findall(unit):
+    tables = {each.partition("\n")[0].strip(): each for each in files.split("  Offset: ")}
+    for unit in types.split("Compilation Unit @"):
+        if texts := _TEXT_FOR_TYPE.findall(unit):
             table = unit.partition("DW_AT_stmt_list")[2].partition("\n")[0].strip(" :")
-            files = dict(_FILE.findall(tables.get(table, "")))
-            types = _TYPE.findall(unit)
-            lines = {of_type: f"{files[file]}:{line}" for of_type, file, line in types if file in files}
-            found |= {int(place, 16): lines[of_type] for of_type, place in spelt if of_type in lines}
+            names = dict(_FILE.findall(tables.get(table, "")))
+            declared = _TYPE.findall(unit)
+            lines = {number: f"{names[file]}:{line}" for number, file, line in declared if file in names}
+            for number, text in texts:
+                if number in lines and found.get(at := int(text, 16), "").endswith("}"):
+                    found[at] = lines[number]
     return found
 
 

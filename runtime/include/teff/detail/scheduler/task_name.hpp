@@ -16,8 +16,8 @@ struct literal {
   }
 };
 
-// The compiler's spelling of a type, somewhere in the text; type_in() (runtime/src/trace/trace.hpp) cuts it out.
-// GCC spells all lambdas of a function alike, so each type has a text at a place of its own
+// The compiler's spelling of a type, somewhere in the text; type_in() (runtime/src/trace/trace.hpp) cuts it
+// out. GCC spells all lambdas of a function alike, so each type has a text at a place of its own
 // (runtime/src/trace/README.md).
 template <class T>
 [[gnu::visibility("hidden")]] const char* spelling_of() noexcept {
