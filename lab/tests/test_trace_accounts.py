@@ -140,8 +140,8 @@ def test_each_lambda_of_gcc_is_its_line_or_has_a_number_if_there_are_symbols(tmp
     if not library.is_file():
         pytest.skip("libteff is not built here")
     source.write_text(TWO_LAMBDAS)
-    words = ["-std=c++20", "-O2", "-g", source, f"-I{project_root() / 'runtime' / 'include'}", library, "-lhwloc"]
-    subprocess.run(["g++", *words, "-pthread", "-o", tmp_path / "lines"], check=True)
+    compiler = ["g++", "-std=c++20", "-O2", "-g", "-pthread", f"-I{project_root() / 'runtime' / 'include'}"]
+    subprocess.run([*compiler, source, library, "-lhwloc", "-o", tmp_path / "lines"], check=True)
     subprocess.run(["strip", "--strip-debug", tmp_path / "lines", "-o", tmp_path / "numbers"], check=True)
     subprocess.run(["strip", tmp_path / "lines", "-o", tmp_path / "neither"], check=True)
     name = "main::{lambda()#1}::operator()() const::{lambda()#%s}"

@@ -72,8 +72,8 @@ def names_of(places: Iterable[Place]) -> dict[Place, str]:
 
 @cache
 def lambdas_in(module: str) -> dict[int, str]:
-    """A program with libteff has GCC's spelling of the type of each lambda. By its place, the line of the lambda. If the
-    program has no lines, a name with a number, as `main::{lambda(int)#2}`. The spelling itself has neither."""
+    """A program with libteff has GCC's spelling of the type of each lambda. By the place of that, the lambda's line. If
+    the program has no lines, a name with a number, as `main::{lambda(int)#2}`. The spelling itself has neither."""
     try:
         found = {at: spelt[1] for at, _, name in _functions_in(module) if (spelt := _SPELLING.search(name))}
         is_read = found and Path(module).stat().st_size < _READ_WHOLE
