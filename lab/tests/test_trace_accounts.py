@@ -1,13 +1,19 @@
 """Traces of libteff's programs as states and sites, with the messages of each rank; and what the model says of them."""
 
 import io
+import json
+import os
+import shutil
+import subprocess
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+from tefflab import project_root
 from tefflab.profiles import program_report
 from tefflab.profiles.collecting import Collected, Run
 from tefflab.profiles.pricing import WAITING, Price
@@ -110,6 +116,45 @@ def test_a_lambda_is_its_line_where_the_compiler_tells_it() -> None:
     names = ("(lambda at /home/a/solver.cpp:42:17)", "part<(lambda at a.cpp:1:2)>", "main()::<lambda()>")
     of = seen(events([(10 * i, 10 * i + 5, "task", name) for i, name in enumerate(names)]))
     assert {each.place for each in of.sites} == {"solver.cpp:42", *names[1:]}
+
+
+TWO_LAMBDAS = """#include <teff/runtime.hpp>
+#include <teff/scope.hpp>
+int main() {
+  teff::runtime rt{{.workers = 1}};
+  rt.run([] {
+    teff::scope s;
+    for (int i = 0; i < 3; ++i) s.spawn([] {});
+    s.spawn(
+        [] {});
+    s.wait();
+  });
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("g++"), reason="no compiler")
+def test_each_lambda_of_gcc_is_its_line_or_has_a_number_if_there_are_symbols(tmp_path: Path) -> None:
+    source, library = tmp_path / "two.cpp", project_root() / ".teff" / "build" / "lib" / "libteff.a"
+    if not library.is_file():
+        pytest.skip("libteff is not built here")
+    source.write_text(TWO_LAMBDAS)
+    compiler = ["g++", "-std=c++20", "-O2", "-g", "-pthread", f"-I{project_root() / 'runtime' / 'include'}"]
+    subprocess.run([*compiler, source, library, "-lhwloc", "-o", tmp_path / "lines"], check=True)
+    subprocess.run(["strip", "--strip-debug", tmp_path / "lines", "-o", tmp_path / "numbers"], check=True)
+    subprocess.run(["strip", tmp_path / "lines", "-o", tmp_path / "neither"], check=True)
+    name = "main::{lambda()#1}::operator()() const::{lambda()#%s}"
+    expected = {
+        "lines": {"two.cpp:7": 3, "two.cpp:9": 1},
+        "numbers": {name % 1: 3, name % 2: 1},
+        "neither": {"main()::<lambda()>::<lambda()>": 4},
+    }
+    for program, bodies in expected.items():
+        file = tmp_path / f"{program}.json"
+        subprocess.run([tmp_path / program], env=os.environ | {"TEFF_TRACE": str(file)}, check=True)
+        (process,) = ranks_of([json.loads(file.read_text())])
+        assert {each.place: each.count for each in process.sites} == bodies
 
 
 def test_a_worker_that_is_idle_while_another_makes_tasks_waits_for_a_task_that_was_not_made() -> None:

@@ -5,6 +5,7 @@
 #include "trace/trace.hpp"
 
 #include <fcntl.h>
+#include <link.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -93,6 +94,14 @@ std::string other_of(const trace_event& event) {
     default:
       return {};
   }
+}
+
+// An address and, of all modules that begin before it, the last one, which has it.
+using address_in_module = std::pair<std::uintptr_t, dl_phdr_info>;
+int look_at_module(dl_phdr_info* each, std::size_t /*size*/, void* wanted) {
+  auto& [address, module] = *static_cast<address_in_module*>(wanted);
+  if (module.dlpi_addr <= each->dlpi_addr && each->dlpi_addr <= address) module = *each;
+  return 0;
 }
 
 }  // namespace
@@ -188,12 +197,26 @@ class trace::writer {
     if (const auto lost = of_.rings_[worker]->lost(); lost != 0)
       name("lost_events", member("lost_events", lost));
   }
+  // GCC's spelling does not tell which lambda of a function it is, but where it lies does (README.md).
+  std::string closure_of(const char* spelling) {
+    if (type_in(spelling).find("<lambda") == std::string_view::npos) return {};
+    address_in_module found{reinterpret_cast<std::uintptr_t>(spelling), {}};
+    ::dl_iterate_phdr(&look_at_module, &found);
+    const auto& [address, module] = found;
+    std::error_code unknown;
+    const auto path =
+        std::filesystem::canonical(*module.dlpi_name != 0 ? module.dlpi_name : "/proc/self/exe", unknown);
+    const auto closure = member("closure", address);
+    meta("closure", closure + ',' + member("module", path.string()) + ',' +
+                        member("offset", address - module.dlpi_addr));
+    return ',' + closure;
+  }
   std::string name_of(const trace_event& event) {
     const char* const category = event_names[static_cast<std::size_t>(event.what)];
     const bool is_message = event.what == event_kind::send || event.what == event_kind::arrival;
     const char* const named = is_message || event.name == nullptr ? category : event.name;
     auto& text = names_[named];
-    if (text.empty()) text = ',' + member("name", type_in(named));
+    if (text.empty()) text = ',' + member("name", type_in(named)) + closure_of(named);
     return text + ',' + member("cat", category);
   }
 

@@ -23,6 +23,14 @@ _OF_LIBRARIES = re.compile(r"/tbb/|/include/c\+\+/|^/usr/(include|lib)/|^\?")  #
 _OF_NOBODY = re.compile(r"(tbb|std)::|(const|unsigned|signed|bool|char|short|int|long|float|double|void)\b|\d|$")
 _CLOSURE = re.compile(r"::(?:\{lambda|'lambda|\$_)")  # after the function that it is written in
 _BETWEEN_ADDRESSES = 4  # bytes of a function of which lines are asked for
+_SPELLING = re.compile(r"\bteff::detail::spelling_of<(.*?) ?>\(\)::text")  # a symbol
+_READ_WHOLE = 1 << 26  # bytes of a module: readelf prints more than ten times as many of the following
+_TYPE = re.compile(r"<(\w+)>: .*_type\)\n(?:    .*\n)*?.*decl_file +: (\d+)\n.*decl_line +: (\d+)\n")
+_TEXT_FOR_TYPE = re.compile(  # of a function that is made for a type
+    r"\(DW_TAG_template_type_param\)\n.*: T\n.*<0x(\w+)>\n"
+    r"(?:.*\(DW_TAG_variable\)\n(?:    .*\n)*?)+?    .*DW_AT_location .*\(DW_OP_addr: (\w+)\)"
+)
+_FILE = re.compile(r"^  (\d+)\t(?:.*\): |.*\t)(?:.*/)?(.+)", re.MULTILINE)
 
 
 def ask_addr2line(module: str, offsets: Sequence[int]) -> list[list[tuple[str, str]]]:
@@ -59,6 +67,29 @@ def names_of(places: Iterable[Place]) -> dict[Place, str]:
             elif function != UNKNOWN:  # without a table of symbols, the name is of any exported function before it
                 name = f"{base_name(function)}()" if _has_symbols(module) else name
             found[module, offset] = name
+    return found
+
+
+@cache
+def lambdas_in(module: str) -> dict[int, str]:
+    """A program with libteff has GCC's spelling of the type of each lambda. By the place of that, the lambda's line. If
+    the program has no lines, a name with a number, as `main::{lambda(int)#2}`. The spelling itself has neither."""
+    try:
+        found = {at: spelt[1] for at, _, name in _functions_in(module) if (spelt := _SPELLING.search(name))}
+        is_read = found and Path(module).stat().st_size < _READ_WHOLE
+        types, files = (_run("readelf", section, module) if is_read else "" for section in ("-wi", "-wl"))
+    except TeffError:
+        return {}
+    tables = {each.partition("\n")[0].strip(): each for each in files.split("  Offset: ")}
+    for unit in types.split("Compilation Unit @"):
+        if texts := _TEXT_FOR_TYPE.findall(unit):
+            table = unit.partition("DW_AT_stmt_list")[2].partition("\n")[0].strip(" :")
+            names = dict(_FILE.findall(tables.get(table, "")))
+            declared = _TYPE.findall(unit)
+            lines = {number: f"{names[file]}:{line}" for number, file, line in declared if file in names}
+            for number, text in texts:
+                if number in lines and found.get(at := int(text, 16), "").endswith("}"):
+                    found[at] = lines[number]
     return found
 
 

@@ -24,6 +24,7 @@ from tefflab.errors import InputError
 from tefflab.host.terminal import titled_table
 from tefflab.output.quantities import digits, rate
 from tefflab.profiles.states import DISPLACED, HANDLER, Process, Site, bin_of
+from tefflab.profiles.symbols import lambdas_in
 
 Span = tuple[float, float]  # began, ended
 Slice = tuple[float, float, str, str]  # began, ended, category, name
@@ -97,19 +98,24 @@ class Traced:
 def read_processes(events: Iterable[Mapping[str, Any]]) -> dict[int, Traced]:
     """By `pid`."""
     found: defaultdict[int, Traced] = defaultdict(Traced)
+    lambdas: dict[tuple[int, int], str | None] = {}
     for event in events:
         process, thread = found[event["pid"]], event.get("tid", 0)
         match event["ph"], event.get("name"):
             case "X", str(name):
                 began = 1e-6 * event["ts"]
                 ended = began + 1e-6 * event["dur"]
-                process.slices[thread].append((began, ended, event.get("cat", ""), _short(name)))
+                name = lambdas.get((event["pid"], event.get("closure", 0))) or _short(name)
+                process.slices[thread].append((began, ended, event.get("cat", ""), name))
             case (("b" | "e"), _) if event["cat"] == _REQUEST:
                 process.requests[event["id"]].append(1e-6 * event["ts"])
             case "C", _ if event.get("cat") == "capacity" and event["args"]["capacity"] < _OWN:
                 process.shared.add(thread)
             case "M", "thread_name":
                 process.slices[thread] += []  # also one without a slice
+            case "M", "closure":
+                told = event["args"]
+                lambdas[event["pid"], told["closure"]] = lambdas_in(told["module"]).get(told["offset"])
             case "M", "lost_events":
                 process.incomplete.add(thread)
             case "M", "rank":

@@ -1,6 +1,7 @@
 // The name of a task in a trace.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -15,11 +16,13 @@ struct literal {
   }
 };
 
-// The compiler's spelling of a type, somewhere in the text; a trace_file cuts it out
-// (runtime/src/trace/trace.cpp).
+// The compiler's spelling of a type, somewhere in the text; type_in() (runtime/src/trace/trace.hpp) cuts it
+// out. GCC spells all lambdas of a function alike, so each type has a text at a place of its own
+// (runtime/src/trace/README.md).
 template <class T>
-const char* spelling_of() noexcept {
-  return __PRETTY_FUNCTION__;
+[[gnu::visibility("hidden")]] const char* spelling_of() noexcept {
+  static constexpr auto text = std::to_array(__PRETTY_FUNCTION__);
+  return text.data();
 }
 
 // The name of a closure of this type: the name in its type, or the spelling of its type, which says in which
