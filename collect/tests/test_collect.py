@@ -192,7 +192,7 @@ def test_an_untied_task_is_one_body_whatever_its_parts(program: Path, tmp_path: 
     ],
 )
 def test_a_known_idle_time_has_its_cause(program: Path, tmp_path: Path, case: str, state: str, lengths: int) -> None:
-    """Times by the clock: what the threads lack of their cores is no part of an idle time, but of its length."""
+    """A body spins by the clock. On a busy machine, a part of the idle time counts as time without a core."""
     [accounts] = run(tmp_path / "out", program, case, "40000", "8").accounts
     assert accounts.states[state] + accounts.states["displaced"] > 0.75 * lengths * 40e6, accounts.states
 

@@ -79,7 +79,7 @@ def test_a_task_of_the_median_length_is_as_long_as_the_program_says(program: Pat
     ("case", "state", "lengths"), [("imbalance", "imbalance", 2), ("producer", "task_not_made", 6)]
 )
 def test_a_known_idle_time_has_its_cause(program: Path, tmp_path: Path, case: str, state: str, lengths: int) -> None:
-    """Times by the clock: what the threads lack of their cores is no part of an idle time, but of its length."""
+    """A body spins by the clock. On a busy machine, a part of the idle time counts as time without a core."""
     _, accounts = collected(tmp_path / "out", program, case, "20000", "8")
     assert accounts.states[state] + accounts.states["displaced"] > 0.75 * lengths * 20e6, accounts.states
 

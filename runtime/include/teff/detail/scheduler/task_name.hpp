@@ -17,7 +17,7 @@ struct literal {
 };
 
 // The compiler's spelling of a type, somewhere in the text; type_in() (runtime/src/trace/trace.hpp) cuts it
-// out. GCC spells all lambdas of a function alike, so each type has a text at a place of its own
+// out. GCC spells all lambdas of a function alike. The address of the text differs for each type
 // (runtime/src/trace/README.md).
 template <class T>
 [[gnu::visibility("hidden")]] const char* spelling_of() noexcept {
