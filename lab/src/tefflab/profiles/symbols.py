@@ -24,7 +24,7 @@ _OF_NOBODY = re.compile(r"(tbb|std)::|(const|unsigned|signed|bool|char|short|int
 _CLOSURE = re.compile(r"::(?:\{lambda|'lambda|\$_)")  # after the function that it is written in
 _BETWEEN_ADDRESSES = 4  # bytes of a function of which lines are asked for
 _SPELLING = re.compile(r"\bteff::detail::spelling_of<(.*?) ?>\(\)::text")  # a symbol
-_READ_WHOLE = 1 << 26  # bytes of a module: readelf prints more than ten times as many of the following
+_READ_WHOLE = 1 << 25  # bytes of a module: readelf prints thirty times as many
 _TYPE = re.compile(r"<(\w+)>: .*_type\)\n(?:    .*\n)*?.*decl_file +: (\d+)\n.*decl_line +: (\d+)\n")
 _TEXT_FOR_TYPE = re.compile(  # of a function that is made for a type
     r"\(DW_TAG_template_type_param\)\n.*: T\n.*<0x(\w+)>\n"
