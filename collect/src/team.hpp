@@ -55,14 +55,15 @@ class team {
     master_.end_bodies(outer_);
     master_.runtime = outer_runtime_;
     master_.led = outer_led_;
+    note_clock();
+    // A worker's part lasts until it is closed, as the master's does: so collecting adds alike to both.
     for (worker* one = workers; one != nullptr;) {
       const worker link = *one;
       master_.give(*new (one) activation);
       one = link.next;
       const std::lock_guard held(link.thread->lock);
-      if (link.thread->joined == this) link.thread->end_worker(now, last_end);
+      if (link.thread->joined == this) link.thread->end_worker(ticks(), last_end);
     }
-    note_clock();
     master_.enter(before_);
   }
 

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -943,14 +944,35 @@ def test_a_line_says_which_run_begins_and_accounts_are_read_once_for_report_and_
     assert len(json.loads((tmp_path / "x.json").read_text())["traceEvents"]) == 1
 
 
+def test_all_processes_have_traces_and_writing_these_is_no_time_of_the_program() -> None:
+    code = """import json, os, time
+task = {"ph": "X", "pid": os.getpid(), "tid": 1, "ts": 0, "dur": 100, "cat": "task", "name": "x"}
+written = {"began_ns": time.time_ns(), "writing_ns": 3_600_000_000_000}
+events = [task, {"ph": "M", "pid": os.getpid(), "name": "written", "args": written}]
+file = os.environ["TEFF_TRACE"].replace("%p", str(os.getpid()))
+json.dump({"traceEvents": events}, open(file, "w"))
+"""
+    one = shlex.join([sys.executable, "-c", code])
+    run = collecting.collect(["sh", "-c", f"{one}; {one}"], c_library(), 1)
+    assert sum(site.count for site in run.observed.sites) == 2
+    assert -7200 < run.collected.seconds < -7200 + 600  # 600 s: the time limit of a test
+    first, second = run.observed.processes
+    assert 0 < first.began < second.began
+    assert not run.observed.has_more_threads_than_cores
+
+
+def c_library() -> Path:
+    """Which every program has loaded anyway."""
+    loaded = Path("/proc/self/maps").read_text().splitlines()
+    return next(Path(line.split()[-1]) for line in loaded if "libc" in line)
+
+
 def test_what_is_loaded_suits_a_path_with_a_space_and_a_sanitizer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     library = tmp_path / "a folder" / "libc.so.6"
     library.parent.mkdir()
-    library.symlink_to(
-        next(line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if "libc" in line)
-    )
+    library.symlink_to(c_library())
     monkeypatch.setenv("ASAN_OPTIONS", "exitcode=7")
     monkeypatch.setattr(collecting, "_ROOM", sys.maxsize)
     said = 'echo "$LD_PRELOAD $ASAN_OPTIONS $TEFF_COLLECT"'

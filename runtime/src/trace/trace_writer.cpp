@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cinttypes>
 #include <concepts>
 #include <cstddef>
@@ -117,7 +118,8 @@ class trace::writer {
         in_job_(of.ranks_ > 1),
         job_(job),
         origin_(scale.origin()),
-        began_(in_job_ ? scale.began() : 0),
+        runtime_began_(scale.began()),
+        began_(in_job_ ? runtime_began_ : 0),
         nanoseconds_per_tick_(scale.nanoseconds_per_tick()) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor >= 0) file_.reset(::fdopen(descriptor, "r+"));
@@ -143,12 +145,17 @@ class trace::writer {
   // Writes the events of all workers, and the counters of messages. `lost`: how many events these workers
   // have lost. Throws std::system_error.
   void write(std::uint64_t lost) {
+    const auto writes_since = steady_nanoseconds();
     name_process();
     for (unsigned i = 0; i < of_.rings_.size(); ++i) name_worker(i);
     for (unsigned i = 0; i < of_.rings_.size(); ++i) events(i, of_.rings_[i]->in_order());
     lines("messages sent", sent_);
     lines("messages that came", came_);
     for (const auto& [whose, all] : of_.messages_) counters(whose, all);
+    const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
+    const auto steady_now = steady_nanoseconds();
+    meta("written", member("began_ns", now.count() - (steady_now - runtime_began_)) + ',' +
+                        member("writing_ns", steady_now - writes_since));
     std::fputs(end_of_file, file_.get());
     lost_ += lost;
     if (std::fflush(file_.get()) == 0) {
@@ -309,7 +316,8 @@ class trace::writer {
   const unsigned first_thread_ = (in_job_ ? static_cast<unsigned>(of_.rank_) * 1024 : 0) + 1;
   const std::uint64_t job_;
   const std::uint64_t origin_;
-  const std::int64_t began_;
+  const std::int64_t runtime_began_;  // by the steady clock
+  const std::int64_t began_;          // the time of the trace when the runtime began
   const double nanoseconds_per_tick_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, &std::fclose};
   std::uint64_t lost_ = 0;  // events that the ranks before have lost

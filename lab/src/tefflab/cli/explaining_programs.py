@@ -60,8 +60,8 @@ class Setting:
             raise InputError(f"--apply: mark the present value in the command that sets the grain, as {example}")
         if found[1:]:
             raise InputError(f"{found[1]}: one setting is tried at a time, and {found[0]} stands there, too")
-        if not int(found[0].strip("{/}")):
-            raise InputError(f"--apply: {found[0]}: no multiple of 0 is another grain; mark a number from 1 on")
+        if int(found[0].strip("{/}")) < (least := 2 if "/" in found[0] else 1):
+            raise InputError(f"--apply: {found[0]}: leaves no other grain to try; mark a number from {least} on")
         return cls(command, found[0])
 
     def at(self, factor: float) -> tuple[list[str], str]:
@@ -173,7 +173,8 @@ def explain_program(
     tries: list[tuple[str, str, Interval | None]] = [(shlex.join(now), as_set, None)]
     for each in price.forecasts if applies else ():
         words, word = setting.at(each.factor)
-        tries.append((shlex.join(words), word, each.speedup))
+        if shlex.join(words) != tries[-1][0]:  # no number of bodies is below 1
+            tries.append((shlex.join(words), word, each.speedup))
     if preload and not any(site.runtime == _REPLACED for site in run.observed.sites):
         say(f"--also {also}: it takes the place of {_REPLACED}, which is not this program's runtime")
         code = FAILED

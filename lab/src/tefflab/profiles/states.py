@@ -99,6 +99,7 @@ class Process:
     remarks: tuple[str, ...] = ()  # what is wrong with its accounts
     waits: tuple[Site, ...] = ()  # for messages; the longest ones come first
     began: float = 0.0
+    writing: float = 0.0  # what was seen of it, into a file
     displaced: float = 0.0
     cores: float = math.inf  # that it may use
 

@@ -88,6 +88,8 @@ class Traced:
     shared: set[int] = field(default_factory=set)  # threads of whose core other programs had a part for a while
     requests: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     messages: list[Mapping[str, Any]] = field(default_factory=list)  # counts, of each communicator
+    began: float = 0.0  # its runtime, since 1970
+    writing: float = 0.0  # its events, when the runtime had ended
 
     @property
     def under_way(self) -> list[Span]:
@@ -122,6 +124,8 @@ def read_processes(events: Iterable[Mapping[str, Any]]) -> dict[int, Traced]:
                 process.rank = f"rank {event['args']['rank']}"
             case "M", "messages":
                 process.messages.append(event["args"])
+            case "M", "written":
+                process.began, process.writing = (1e-9 * event["args"][time] for time in ("began_ns", "writing_ns"))
     return {pid: found[pid] for pid in sorted(found)}
 
 
@@ -226,6 +230,8 @@ def _added(parts: Sequence[Process]) -> Process:
             sum(map(Counter, same), Counter[str]()) for same in zip_longest(*(each.threads for each in parts))
         ),
         elapsed=sum(each.elapsed for each in parts),
+        began=min(each.began for each in parts),
+        writing=sum(each.writing for each in parts),
         sites=tuple(site for each in parts for site in each.sites),
         messages=_all([each.messages for each in parts]),
         remarks=tuple(dict.fromkeys(remark for each in parts for remark in each.remarks)),
@@ -293,7 +299,16 @@ def _process(
     if not (making or traced.rank) and any(site.kind == "task" for site in sites):
         remarks += ("what makes its tasks is not in the trace: wrap that part in rt.run([&] { ... })",)
     messages = [{"sent": {path: told[path] for path in PATHS}, **told} for told in traced.messages]
-    return Process(name, threads, elapsed, sites, messages=_all(messages), remarks=remarks)
+    return Process(
+        name,
+        threads,
+        elapsed,
+        sites,
+        messages=_all(messages),
+        remarks=remarks,
+        began=traced.began,
+        writing=traced.writing,
+    )
 
 
 def _states(own: Sequence[Stretch], around: Sequence[Covered]) -> Mapping[str, float]:
