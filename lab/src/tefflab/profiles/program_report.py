@@ -26,7 +26,8 @@ _WORTH_A_SENTENCE = 0.1  # share of the program's time, or of its threads', that
 _WORTH_ADVICE = 1 - KEPT  # share of the threads' time that the number of a site's bodies may cost
 _WORTH_A_REMARK = 0.05
 _MUCH_LEFT_OUT = 0.25  # share of the time in which other programs had the cores
-_SHORT_OF_ONETBB = 3e-6  # seconds of a body: a thread that makes them by `task_group::run` seems to be in one
+_SEEM_LONGER = 0.2e-6  # seconds of a body: a processor runs shorter ones beside the runtime's work, if not collected
+_SEEM_LONGER_OF = {"oneTBB": 3e-6}  # a thread that makes tasks by `task_group::run` seems to be in one
 _SHORT = 0.1  # seconds: starting a program takes milliseconds of it
 _SHORTER = {0.5: "half", 0.25: "a quarter"}
 _TIMES = {2: "Twice", 4: "Four times", 8: "Eight times"}
@@ -225,8 +226,8 @@ def remarks(run: Collected) -> Iterator[str]:
     if price.stretched > _WORTH_A_SENTENCE:
         longer = f"{percent(price.stretched)} longer than the plain run leaves room for"
         yield f"Collecting made bodies {longer}: efficiency and costs are guesses."
-    if price.dearest and price.dearest.runtime == "oneTBB" and price.length < _SHORT_OF_ONETBB:
-        yield "A part of what a task of oneTBB costs lies in its body: of short ones the efficiency is at most that."
+    if price.dearest and price.length < _SEEM_LONGER_OF.get(price.dearest.runtime, _SEEM_LONGER):
+        yield "Bodies as short as these seem longer than they are: the efficiency is at most that."
     if run.disturbed > _WORTH_A_REMARK:
         way_out = "--runs 5 finds a quick run on a busy machine" if run.plain else "run it while the machine is quiet"
         share = f"Other programs had the cores for {percent(run.disturbed)} of the time"
