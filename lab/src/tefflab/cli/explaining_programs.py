@@ -117,7 +117,7 @@ class Asked:
         self, kind: CaseBenchmark[Any], here: Sequence[Present], own: Mapping[str, Any], title: str, *workers: int
     ) -> tuple[Estimates, str]:
         """In the store that keeps what this command measures."""
-        options = Options(store=_STORE, seconds=60 * _MINUTES, rounds=_TURNS, workers=workers, is_brief=True, own=own)
+        options = Options(store=_STORE, seconds=60 * _MINUTES, rounds=_TURNS, workers=workers, own=own)
         store = Store.create(self.registry.results / _STORE)
         head = begin(self.registry, store, kind, kind.plan(request_of(self.registry, options, here), title))
         return measured_live(self.registry, store, kind, head, options)

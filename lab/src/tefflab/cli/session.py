@@ -59,7 +59,6 @@ class Options:
     all_variants: bool = False
     as_json: bool = False
     batch: Path | None = None  # the template of a job, which measures in the place of this process
-    is_brief: bool = False  # the display, without a terminal
     load: str | None = None  # that runs beside every run
     nodes: tuple[int, ...] = ()
     launcher: str | None = None
@@ -320,7 +319,7 @@ def measured_live(
         )
     budget = TimeBudget(seconds)
     alone = measured_alone(store.folder, head.sitting)
-    with alone, store, LiveTable(console, plan.variants, lambda: str(budget), is_brief=options.is_brief) as live:
+    with alone, store, LiveTable(console, plan.variants, lambda: str(budget)) as live:
         return measure(registry, store, kind, head, live, seconds, rounds, enough or kind.enough)
 
 

@@ -21,14 +21,11 @@ _SHOWN = 3  # values of a variant, where there are more
 
 class LiveTable:
     """Observes a sitting, between runs. On a terminal a table, which is gone in the end; elsewhere a line a round, but
-    for those that the store has. If it `is_brief`, the first round of each variant has a line, and no other round."""
+    for those that the store has."""
 
-    def __init__(
-        self, console: Console, variants: Sequence[Variant], time_left: Callable[[], str], *, is_brief: bool = False
-    ) -> None:
+    def __init__(self, console: Console, variants: Sequence[Variant], time_left: Callable[[], str]) -> None:
         self._console = console
         self._time_left = time_left
-        self._is_brief = is_brief
         self._live = Live(console=console, auto_refresh=False, transient=True) if is_redrawn(console) else None
         self._state = dict.fromkeys((each.id for each in variants), "waits")
         self._asked = dict.fromkeys(self._state, "")  # the case of a round about one alone
@@ -57,8 +54,7 @@ class LiveTable:
         self._rounds[variant_id] += 1
         self._state[variant_id] = ""
         self._known[variant_id] |= {each.case: each for each in known}
-        is_told = not is_from_store and not (self._is_brief and self._rounds[variant_id] > 1)
-        if self._live is None and is_told:
+        if self._live is None and not is_from_store:
             case = known[0].case if len(known) == 1 else self._asked[variant_id]
             where = f" of {case}" if case else ""
             so_far = summary(known) or ("is measured" if is_whole else "has no value yet")  # cut off, or set aside
