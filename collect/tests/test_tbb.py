@@ -81,7 +81,9 @@ def test_a_task_of_the_median_length_is_as_long_as_the_program_says(program: Pat
 def test_a_known_idle_time_has_its_cause(program: Path, tmp_path: Path, case: str, state: str, lengths: int) -> None:
     """A body spins by the clock. On a busy machine, a part of the idle time counts as time without a core."""
     _, accounts = collected(tmp_path / "out", program, case, "20000", "8")
-    assert accounts.states[state] + accounts.states["displaced"] > 0.75 * lengths * 20e6, accounts.states
+    others = ("serial", "body", "start", "displaced")
+    idle = {name: time for name, time in accounts.states.items() if name not in others}
+    assert idle.pop(state) + accounts.states["displaced"] > max(0.75 * lengths * 20e6, *idle.values()), accounts.states
 
 
 def test_time_between_regions_is_outside_of_them_on_workers_too(program: Path, tmp_path: Path) -> None:

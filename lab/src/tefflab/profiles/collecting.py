@@ -161,8 +161,8 @@ def collect(
         if traced := ranks_of(traces):  # whose messages are MPI's, too
             processes = traced + [each for each in processes if any(site.kind in SHARED for site in each.sites)]
             writing = sum(each.writing for each in traced)  # one after the other
-            took, used = (time - writing for time in (collected.seconds, collected.cpu_seconds))
-            collected = replace(collected, seconds=took, cpu_seconds=used)
+            used = collected.cpu_seconds - writing
+            collected = replace(collected, seconds=collected.seconds - writing, cpu_seconds=used)
         is_unseen = not processes and not accounts.faults and not collected.interrupted
         if is_unseen and collected.seconds > _SHORTEST_SAMPLED:
             runs += 1

@@ -99,7 +99,7 @@ class Process:
     remarks: tuple[str, ...] = ()  # what is wrong with its accounts
     waits: tuple[Site, ...] = ()  # for messages; the longest ones come first
     began: float = 0.0
-    writing: float = 0.0  # what was seen of it, into a file
+    writing: float = 0.0  # seconds in which it wrote its trace, at the end
     displaced: float = 0.0
     cores: float = math.inf  # that it may use
 
